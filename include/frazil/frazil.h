@@ -1,0 +1,21 @@
+/**
+ * Frazil: Apache Iceberg for C, built around column updates. This header includes all others.
+ */
+#ifndef FRAZIL_FRAZIL_H
+#define FRAZIL_FRAZIL_H
+
+#include "frazil/arrow.h"
+#include "frazil/catalog.h"
+#include "frazil/column_update.h"
+#include "frazil/commit.h"
+#include "frazil/env.h"
+#include "frazil/error.h"
+#include "frazil/import.h"
+#include "frazil/maintain.h"
+#include "frazil/parquet.h"
+#include "frazil/scan.h"
+#include "frazil/sql.h"
+#include "frazil/table.h"
+#include "frazil/version.h"
+
+#endif

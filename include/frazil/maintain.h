@@ -1,0 +1,44 @@
+/**
+ * Maintenance: compaction and validation.
+ */
+#ifndef FRAZIL_MAINTAIN_H
+#define FRAZIL_MAINTAIN_H
+
+#include "frazil/catalog.h"
+#include "frazil/commit.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * Fold column files back into new data files. Encoded column chunks that did not change are copied
+ * byte for byte; _row_id and _last_updated_sequence_number survive. Data files without column
+ * files stay as they are.
+ *
+ * @param report  receives figures; may be NULL
+ */
+FRZ_API frz_code frz_compact(frz_catalog *catalog, const char *table, frz_commit_report *report,
+                             frz_error *err);
+
+/** Called once per finding with the file concerned and one line of text. */
+typedef void (*frz_finding_fn)(void *ctx, const char *location, const char *text);
+
+/**
+ * Prove from the files themselves that a table is sound: every referenced file exists with its
+ * recorded size, column files have their base's row count, each field id has one provider,
+ * statistics contain the values, lineage and sequence numbers are possible. All retained snapshots
+ * are checked.
+ *
+ * @param visit     called for each finding; may be NULL
+ * @param findings  receives the number of findings
+ * @return FRZ_OK if the check ran, whatever it found
+ */
+FRZ_API frz_code frz_validate(frz_table *table, frz_finding_fn visit, void *ctx,
+                              int64_t *findings, frz_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

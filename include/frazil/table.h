@@ -1,0 +1,77 @@
+/**
+ * A table: one immutable version of its metadata.
+ */
+#ifndef FRAZIL_TABLE_H
+#define FRAZIL_TABLE_H
+
+#include "frazil/arrow.h"
+#include "frazil/env.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct frz_table frz_table;
+
+/** Replaces a prefix of the locations recorded in metadata by the place where files really are. */
+typedef struct frz_location_map {
+    const char *from; /**< such as "file:///golden/" */
+    const char *to;   /**< such as "/mnt/corpus/" */
+} frz_location_map;
+
+typedef struct frz_table_open_options {
+    size_t struct_size;
+    const char *location;         /**< base for relative paths if the metadata has no location */
+    const frz_location_map *maps; /**< longest matching prefix wins */
+    size_t map_count;
+} frz_table_open_options;
+
+#define FRZ_TABLE_OPEN_OPTIONS_INIT {sizeof(frz_table_open_options), 0, 0, 0}
+
+/**
+ * Open a table read-only from one metadata file.
+ *
+ * @param env       borrowed; must outlive the table
+ * @param location  path or location of a metadata JSON file
+ * @param opts      NULL means defaults
+ * @param out       receives the table; free with frz_table_unref()
+ * @return FRZ_OK, FRZ_E_NOT_FOUND, FRZ_E_CORRUPT, FRZ_E_UNSUPPORTED for a format version that this
+ *         library does not know
+ */
+FRZ_API frz_code frz_table_open(const frz_env *env, const char *location,
+                                const frz_table_open_options *opts, frz_table **out,
+                                frz_error *err);
+
+/** One more owner. Safe from any thread. */
+FRZ_API frz_table *frz_table_ref(frz_table *table);
+
+/** One owner fewer; the last one frees. NULL is fine. Safe from any thread. */
+FRZ_API void frz_table_unref(frz_table *table);
+
+/** Id of the current snapshot; FRZ_E_NOT_FOUND if the table has none. */
+FRZ_API frz_code frz_table_current_snapshot(const frz_table *table, int64_t *out, frz_error *err);
+
+/** What can be listed about a table. Each is a stream of rows with a stable schema. */
+typedef enum frz_table_view {
+    FRZ_TABLE_VIEW_DESCRIBE,   /**< key, value: identity, location, versions, sizes, properties */
+    FRZ_TABLE_VIEW_SCHEMA,     /**< field_id, name, type, required, initial_default, doc */
+    FRZ_TABLE_VIEW_SNAPSHOTS,  /**< snapshot_id, parent_id, sequence_number, committed_at, operation,
+                                    first_row_id, added_rows, root_manifest, is_current, summary */
+    FRZ_TABLE_VIEW_FILES,      /**< live data files with their column files */
+    FRZ_TABLE_VIEW_MANIFESTS   /**< root manifest entries with tracking */
+} frz_table_view;
+
+/**
+ * List something about a table as Arrow rows.
+ *
+ * @param snapshot_id  snapshot for FILES and MANIFESTS; 0 means the current one
+ * @param out          receives a stream of record batches; release it
+ */
+FRZ_API frz_code frz_table_list(const frz_table *table, frz_table_view view, int64_t snapshot_id,
+                                struct ArrowArrayStream *out, frz_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

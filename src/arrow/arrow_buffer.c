@@ -1,0 +1,61 @@
+/*
+ * Reference-counted, 64-byte aligned buffers. The struct and its bytes are one allocation.
+ */
+#include "arrow/arrow_array.h"
+
+#define ALIGNMENT 64
+
+frz_code frz_buffer_new(const frz_env *env, size_t size, frz_buffer **out, frz_error *err)
+{
+    size_t total;
+    if (!frz_add_size(size, sizeof(frz_buffer) + ALIGNMENT + FRZ_BUFFER_SLACK, &total)) {
+        return frz_fail(err, FRZ_E_LIMIT, "a buffer of %zu bytes is too large", size);
+    }
+    frz_buffer *buffer = frz_alloc(env, total);
+    if (buffer == NULL) {
+        return frz_fail_nomem(err, total);
+    }
+    uintptr_t first = (uintptr_t)(buffer + 1);
+    uintptr_t aligned = (first + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    atomic_init(&buffer->refs, 1);
+    buffer->env = env;
+    buffer->size = size;
+    buffer->capacity = total - sizeof *buffer - (size_t)(aligned - first);
+    buffer->data = (uint8_t *)aligned;
+    *out = buffer;
+    return FRZ_OK;
+}
+
+frz_buffer *frz_buffer_ref(frz_buffer *buffer)
+{
+    if (buffer != NULL) {
+        atomic_fetch_add_explicit(&buffer->refs, 1, memory_order_relaxed);
+    }
+    return buffer;
+}
+
+void frz_buffer_unref(frz_buffer *buffer)
+{
+    if (buffer != NULL &&
+        atomic_fetch_sub_explicit(&buffer->refs, 1, memory_order_acq_rel) == 1) {
+        frz_free(buffer->env, buffer);
+    }
+}
+
+frz_code frz_buffer_resize(frz_buffer **buffer, size_t size, frz_error *err)
+{
+    frz_buffer *old = *buffer;
+    frz_buffer *grown;
+    assert(atomic_load(&old->refs) == 1);
+    if (size <= old->capacity - FRZ_BUFFER_SLACK) {
+        old->size = size;
+        return FRZ_OK;
+    }
+    frz_code rc = frz_buffer_new(old->env, size, &grown, err);
+    if (rc == FRZ_OK) {
+        memcpy(grown->data, old->data, old->size);
+        frz_buffer_unref(old);
+        *buffer = grown;
+    }
+    return rc;
+}

@@ -1,0 +1,250 @@
+/*
+ * base: memory, arenas, buffers, strings, checked arithmetic, errors, logging, clock and uuid.
+ * Everything above may include this header; it includes only the public headers.
+ */
+#ifndef FRZ_BASE_H
+#define FRZ_BASE_H
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "frazil/env.h"
+#include "frazil/error.h"
+
+/* ---- control flow ------------------------------------------------------------------------- */
+
+/* Store the code of a call in rc; on anything but FRZ_OK go to the function's one exit. */
+#define FRZ_TRY(call)        \
+    do {                     \
+        rc = (call);         \
+        if (rc != FRZ_OK) {  \
+            goto out;        \
+        }                    \
+    } while (0)
+
+#define FRZ_ARRAY_COUNT(a) (sizeof(a) / sizeof((a)[0]))
+#define FRZ_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define FRZ_MAX(a, b) ((a) > (b) ? (a) : (b))
+
+/* ---- errors (base_error.c) ----------------------------------------------------------------- */
+
+/* Fill in the error and return the code, so that a rejection is one line. err may be NULL. */
+frz_code frz_fail(frz_error *err, frz_code code, const char *fmt, ...) FRZ_PRINTF(3, 4);
+frz_code frz_fail_at(frz_error *err, frz_code code, uint64_t offset, const char *fmt, ...)
+    FRZ_PRINTF(4, 5);
+/* As frz_fail, with the text of an errno value at the end; ENOENT and EEXIST choose the code. */
+frz_code frz_fail_os(frz_error *err, int os_error, const char *fmt, ...) FRZ_PRINTF(3, 4);
+frz_code frz_fail_nomem(frz_error *err, size_t size);
+/* Add "reading x" around an error that is on its way up; does nothing on FRZ_OK and FRZ_END.
+ * Returns the code it was given. */
+frz_code frz_context(frz_error *err, frz_code code, const char *fmt, ...) FRZ_PRINTF(3, 4);
+void frz_hint(frz_error *err, const char *fmt, ...) FRZ_PRINTF(2, 3);
+
+/* ---- strings ------------------------------------------------------------------------------- */
+
+/* A view of bytes, not terminated. ptr may be NULL if len is 0. */
+typedef struct frz_str {
+    const char *ptr;
+    size_t len;
+} frz_str;
+
+#define FRZ_STR(literal) ((frz_str){("" literal), sizeof(literal) - 1})
+/* For "%.*s" */
+#define FRZ_STR_ARG(s) (int)(s).len, (s).ptr
+
+static inline frz_str frz_str_from(const char *z)
+{
+    return (frz_str){z, z == NULL ? 0 : strlen(z)};
+}
+
+static inline bool frz_str_equal(frz_str a, frz_str b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
+
+/* Bytewise order: negative, zero, positive. */
+int frz_str_compare(frz_str a, frz_str b);
+/* ASCII case folded. */
+bool frz_str_equal_nocase(frz_str a, frz_str b);
+bool frz_str_starts_with(frz_str s, frz_str prefix);
+/* The whole string as a decimal integer in range; false if it is anything else. */
+bool frz_str_to_i64(frz_str s, int64_t *out);
+bool frz_str_to_double(frz_str s, double *out);
+bool frz_utf8_valid(frz_str s);
+/* True if a NUL-terminated copy of s equals s (no NUL inside). */
+bool frz_str_is_clean(frz_str s);
+
+/* ---- checked arithmetic: false on overflow -------------------------------------------------- */
+
+static inline bool frz_add_size(size_t a, size_t b, size_t *out)
+{
+    return !__builtin_add_overflow(a, b, out);
+}
+static inline bool frz_mul_size(size_t a, size_t b, size_t *out)
+{
+    return !__builtin_mul_overflow(a, b, out);
+}
+static inline bool frz_add_i64(int64_t a, int64_t b, int64_t *out)
+{
+    return !__builtin_add_overflow(a, b, out);
+}
+static inline bool frz_mul_i64(int64_t a, int64_t b, int64_t *out)
+{
+    return !__builtin_mul_overflow(a, b, out);
+}
+
+/* ---- unaligned little-endian access --------------------------------------------------------- */
+
+static inline uint16_t frz_load_le16(const void *p)
+{
+    uint16_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+static inline uint32_t frz_load_le32(const void *p)
+{
+    uint32_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+static inline uint64_t frz_load_le64(const void *p)
+{
+    uint64_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+static inline void frz_store_le32(void *p, uint32_t v)
+{
+    memcpy(p, &v, sizeof v);
+}
+static inline void frz_store_le64(void *p, uint64_t v)
+{
+    memcpy(p, &v, sizeof v);
+}
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "only little-endian hosts are supported");
+
+/* ---- memory (base_memory.c) ----------------------------------------------------------------- */
+
+/* All own memory comes from the environment. Blocks know their size. alloc returns NULL and the
+ * caller reports frz_fail_nomem; size 0 gives a block of no bytes. free accepts NULL. */
+void *frz_alloc(const frz_env *env, size_t size);
+void *frz_alloc_zero(const frz_env *env, size_t count, size_t size); /* checks the product */
+void *frz_realloc(const frz_env *env, void *ptr, size_t size);
+void frz_free(const frz_env *env, void *ptr);
+/* A terminated copy; NULL if there is no memory. */
+char *frz_strdup(const frz_env *env, frz_str s);
+
+/* Make room for one more element in a growing array: capacity at least count + 1.
+ * items and capacity are updated; elements are not initialised. */
+frz_code frz_grow(const frz_env *env, void **items, size_t *capacity, size_t count,
+                  size_t item_size, frz_error *err);
+#define FRZ_GROW(env, items, capacity, count, err) \
+    frz_grow((env), (void **)(items), (capacity), (count), sizeof(**(items)), (err))
+
+/* ---- arenas (base_arena.c): one owner, one free ---------------------------------------------- */
+
+typedef struct frz_arena {
+    const frz_env *env;
+    struct frz_arena_block *blocks;
+    size_t used;  /* bytes handed out */
+    size_t limit; /* most bytes it may hand out */
+} frz_arena;
+
+#define FRZ_ARENA_NO_LIMIT SIZE_MAX
+
+void frz_arena_init(frz_arena *arena, const frz_env *env, size_t limit);
+void frz_arena_reset(frz_arena *arena); /* frees all; the arena can be used again */
+/* Zeroed memory aligned to 16 bytes, or NULL when there is no memory or the limit is reached. */
+void *frz_arena_alloc(frz_arena *arena, size_t size);
+void *frz_arena_array(frz_arena *arena, size_t count, size_t size);
+/* Terminated copies. */
+char *frz_arena_strdup(frz_arena *arena, frz_str s);
+frz_code frz_arena_str(frz_arena *arena, frz_str s, frz_str *out, frz_error *err);
+char *frz_arena_printf(frz_arena *arena, const char *fmt, ...) FRZ_PRINTF(2, 3);
+
+/* ---- growable byte buffers with a ceiling (base_buf.c) --------------------------------------- */
+
+typedef struct frz_buf {
+    const frz_env *env;
+    uint8_t *data;
+    size_t len;
+    size_t capacity;
+    size_t max; /* growth beyond is FRZ_E_LIMIT */
+} frz_buf;
+
+#define FRZ_BUF_INIT(env, max) {(env), NULL, 0, 0, (max)}
+#define FRZ_BUF_NO_LIMIT (SIZE_MAX / 2)
+
+void frz_buf_init(frz_buf *buf, const frz_env *env, size_t max);
+void frz_buf_reset(frz_buf *buf); /* frees; can be used again */
+void frz_buf_clear(frz_buf *buf); /* keeps the memory */
+/* Room for more bytes at the end. */
+frz_code frz_buf_reserve(frz_buf *buf, size_t more, frz_error *err);
+frz_code frz_buf_append(frz_buf *buf, const void *bytes, size_t len, frz_error *err);
+frz_code frz_buf_append_str(frz_buf *buf, const char *z, frz_error *err);
+frz_code frz_buf_append_byte(frz_buf *buf, uint8_t byte, frz_error *err);
+frz_code frz_buf_printf(frz_buf *buf, frz_error *err, const char *fmt, ...) FRZ_PRINTF(3, 4);
+static inline frz_str frz_buf_view(const frz_buf *buf)
+{
+    return (frz_str){(const char *)buf->data, buf->len};
+}
+
+/* ---- logging (base_log.c) -------------------------------------------------------------------- */
+
+bool frz_log_enabled(const frz_env *env, const char *component, frz_log_level level);
+void frz_log(const frz_env *env, const char *component, frz_log_level level, const char *fmt, ...)
+    FRZ_PRINTF(4, 5);
+
+/* ---- clock, randomness, uuid (base_clock.c) --------------------------------------------------- */
+
+int64_t frz_now_ms(const frz_env *env);
+frz_code frz_random_bytes(const frz_env *env, void *buf, size_t len, frz_error *err);
+/* A positive 63-bit number, for snapshot ids. */
+frz_code frz_random_id(const frz_env *env, int64_t *out, frz_error *err);
+#define FRZ_UUID_TEXT 37 /* 36 characters and a NUL */
+frz_code frz_uuid_text(const frz_env *env, char out[FRZ_UUID_TEXT], frz_error *err);
+/* Sleep; used by back-off only. */
+void frz_sleep_ms(int64_t ms);
+/* "2026-11-29T12:34:56.789Z" */
+#define FRZ_TIME_TEXT 32
+void frz_time_text(int64_t ms, char out[FRZ_TIME_TEXT]);
+
+/* Report progress; FRZ_E_CANCELLED if the caller wants to stop. */
+frz_code frz_progress(const frz_env *env, const char *what, uint64_t done, uint64_t total,
+                      frz_error *err);
+
+/* ---- the environment --------------------------------------------------------------------------- */
+
+#define FRZ_LOG_RULES 16
+
+struct frz_env {
+    frz_allocator allocator;
+    frz_storage storage;
+    int64_t (*now_ms)(void *ctx);
+    frz_code (*random_bytes)(void *ctx, void *buf, size_t len);
+    void *clock_ctx;
+    frz_log_fn log;
+    void *log_ctx;
+    struct {
+        char component[16]; /* empty: all */
+        frz_log_level level;
+    } log_rules[FRZ_LOG_RULES];
+    size_t log_rule_count;
+    frz_progress_fn progress;
+    void *progress_ctx;
+    char *sqlite_vfs;
+    /* counters; changed through const pointers, so they live behind one */
+    struct frz_env_atomics *counters;
+};
+
+struct frz_env_atomics {
+    _Atomic uint64_t allocations, bytes_allocated, bytes_peak;
+    _Atomic uint64_t bytes_read, bytes_written, files_opened, files_created, syncs;
+};
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * codec: compression codecs behind one interface. Sizes are always given from outside, so an
+ * untrusted stream never decides an allocation.
+ */
+#ifndef FRZ_CODEC_H
+#define FRZ_CODEC_H
+
+#include "base/base.h"
+
+typedef enum frz_codec_id {
+    FRZ_CODEC_NONE,
+    FRZ_CODEC_SNAPPY,
+    FRZ_CODEC_GZIP, /* several members are fine */
+    FRZ_CODEC_ZSTD,
+    FRZ_CODEC_LZ4_RAW
+} frz_codec_id;
+
+/* Holds the contexts of libraries; used by one thread at a time. */
+typedef struct frz_codec frz_codec;
+
+frz_code frz_codec_new(const frz_env *env, frz_codec_id id, int level, frz_codec **out,
+                       frz_error *err);
+void frz_codec_free(frz_codec *codec);
+const char *frz_codec_name(frz_codec_id id);
+/* Exactly dst_len bytes must come out; anything else is FRZ_E_CORRUPT. */
+frz_code frz_codec_decompress(frz_codec *codec, const void *src, size_t src_len, void *dst,
+                              size_t dst_len, frz_error *err);
+/* Append the compressed form to out. */
+frz_code frz_codec_compress(frz_codec *codec, const void *src, size_t src_len, frz_buf *out,
+                            frz_error *err);
+
+/* CRC-32 (the polynomial of zlib and gzip). */
+uint32_t frz_crc32(uint32_t crc, const void *bytes, size_t len);
+
+#endif

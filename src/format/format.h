@@ -1,0 +1,95 @@
+/*
+ * format: the contract that every file format fulfils, and the table of formats.
+ *
+ * A reader opens on a requested Iceberg struct and sorted disjoint row ranges. Every batch lies
+ * inside one range, knows its first row, and has the requested schema: types promoted, nested
+ * fields that the file lacks filled with their defaults. Top-level fields that the file lacks are
+ * the caller's business (frz_data_file_has_field).
+ */
+#ifndef FRZ_FORMAT_H
+#define FRZ_FORMAT_H
+
+#include "arrow/arrow_array.h"
+#include "io/io_file.h"
+#include "type/type_schema.h"
+#include "type/type_stats.h"
+
+typedef struct frz_row_range {
+    int64_t start, end; /* end not included */
+} frz_row_range;
+
+typedef struct frz_batch {
+    int64_t first_row;
+    struct ArrowArray array; /* a struct */
+} frz_batch;
+
+typedef struct frz_read_request {
+    const frz_type *projection;   /* STRUCT; ids at every depth */
+    const frz_row_range *ranges;  /* NULL: all rows */
+    size_t range_count;
+    int64_t max_rows;             /* of a batch; 0: 65 536 */
+    int64_t max_bytes;            /* of a batch, about; 0: 16 MiB */
+} frz_read_request;
+
+/* An open data, column or manifest file; immutable, may serve several readers at once. */
+typedef struct frz_data_file frz_data_file;
+typedef struct frz_data_reader frz_data_reader;
+
+typedef struct frz_format_model {
+    const char *name;      /* "parquet" */
+    const uint8_t *magic;  /* first bytes of a file */
+    size_t magic_size;
+    frz_code (*open)(const frz_env *env, frz_file *file /* moves, also on failure */,
+                     frz_data_file **out, frz_error *err);
+    void (*close)(frz_data_file *file);
+    int64_t (*row_count)(const frz_data_file *file);
+    /* The file's own schema as Iceberg types in the file's arena; ids 0 where the file has none. */
+    const frz_type *(*schema)(const frz_data_file *file);
+    /* Row numbers at which the file's row groups end, ascending. */
+    const int64_t *(*group_ends)(const frz_data_file *file, size_t *count);
+    /* type: the file's schema with ids filled in (name mapping), or schema() itself. */
+    frz_code (*read)(const frz_data_file *file, const frz_type *file_type,
+                     const frz_read_request *request, frz_data_reader **out, frz_error *err);
+    frz_code (*next)(frz_data_reader *reader, frz_batch *out, frz_error *err);
+    void (*close_reader)(frz_data_reader *reader);
+} frz_format_model;
+
+/* ---- the registry (format_registry.c) ----------------------------------------------------------------- */
+
+/* The format by name, case-insensitive; FRZ_E_UNSUPPORTED "no reader for format orc". */
+frz_code frz_format_by_name(frz_str name, const frz_format_model **out, frz_error *err);
+
+/* Open a file by its magic bytes. If mapping is given and the file has no ids at all, ids come from
+ * the mapping (per subtree without ids). location is the resolved one. */
+frz_code frz_data_file_open(const frz_env *env, const char *location,
+                            const frz_name_mapping *mapping, frz_data_file **out, frz_error *err);
+void frz_data_file_close(frz_data_file *file); /* NULL is fine */
+int64_t frz_data_file_row_count(const frz_data_file *file);
+uint64_t frz_data_file_size(const frz_data_file *file);
+const char *frz_data_file_location(const frz_data_file *file);
+/* The schema with ids as opened (mapping applied). */
+const frz_type *frz_data_file_type(const frz_data_file *file);
+bool frz_data_file_has_field(const frz_data_file *file, int32_t field_id); /* top level */
+const int64_t *frz_data_file_group_ends(const frz_data_file *file, size_t *count);
+const frz_format_model *frz_data_file_model(const frz_data_file *file);
+
+frz_code frz_data_reader_open(const frz_data_file *file, const frz_read_request *request,
+                              frz_data_reader **out, frz_error *err);
+/* FRZ_END after the last batch. The caller releases the batch's array. */
+frz_code frz_data_reader_next(frz_data_reader *reader, frz_batch *out, frz_error *err);
+void frz_data_reader_close(frz_data_reader *reader); /* NULL is fine */
+
+/* First member of every implementation's struct. */
+struct frz_data_file {
+    const frz_format_model *model;
+    const frz_env *env;
+    frz_file *file;
+    const frz_type *type; /* ids as opened */
+    frz_arena mapped;     /* holds type if a mapping was applied */
+};
+struct frz_data_reader {
+    const frz_format_model *model;
+    const frz_data_file *file;
+};
+
+#endif

@@ -1,0 +1,225 @@
+/*
+ * Files over the environment's storage: bounds checks, counters and error context live here, so
+ * that storages stay small.
+ */
+#include <string.h>
+
+#include "io/io_file.h"
+
+struct frz_file {
+    const frz_env *env;
+    void *handle;
+    uint64_t size;
+    char *location;
+};
+
+struct frz_file_writer {
+    const frz_env *env;
+    void *handle;
+    uint64_t size;
+    char *location;
+};
+
+static void count(_Atomic uint64_t *counter, uint64_t n)
+{
+    atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
+}
+
+frz_code frz_file_open(const frz_env *env, const char *location, frz_file **out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_file *file = frz_alloc_zero(env, 1, sizeof *file);
+    char *name = frz_strdup(env, frz_str_from(location));
+    if (file == NULL || name == NULL) {
+        rc = frz_fail_nomem(err, sizeof *file);
+        goto out;
+    }
+    *file = (frz_file){.env = env, .location = name};
+    FRZ_TRY(env->storage.open(env->storage.ctx, location, &file->handle, &file->size, err));
+    count(&env->counters->files_opened, 1);
+    *out = file;
+    file = NULL;
+    name = NULL;
+out:
+    frz_free(env, name);
+    frz_free(env, file);
+    return rc;
+}
+
+void frz_file_close(frz_file *file)
+{
+    if (file == NULL) {
+        return;
+    }
+    const frz_env *env = file->env;
+    /* nothing was written, so a failing close loses nothing */
+    (void)env->storage.close(env->storage.ctx, file->handle, NULL);
+    frz_free(env, file->location);
+    frz_free(env, file);
+}
+
+uint64_t frz_file_size(const frz_file *file)
+{
+    return file->size;
+}
+
+const char *frz_file_location(const frz_file *file)
+{
+    return file->location;
+}
+
+frz_code frz_file_read(const frz_file *file, uint64_t offset, void *buf, size_t len,
+                       frz_error *err)
+{
+    const frz_env *env = file->env;
+    if (offset > file->size || len > file->size - offset) {
+        frz_code rc = frz_fail_at(err, FRZ_E_CORRUPT, offset,
+                                  "%zu bytes at offset %llu reach beyond the file's %llu bytes",
+                                  len, (unsigned long long)offset, (unsigned long long)file->size);
+        return frz_context(err, rc, "reading %s", file->location);
+    }
+    count(&env->counters->bytes_read, len);
+    frz_code rc = env->storage.read_at(env->storage.ctx, file->handle, offset, buf, len, err);
+    return frz_context(err, rc, "reading %s", file->location);
+}
+
+frz_code frz_file_read_all(const frz_env *env, const char *location, size_t max, frz_buf *out,
+                           frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_file *file = NULL;
+    FRZ_TRY(frz_file_open(env, location, &file, err));
+    if (file->size > max) {
+        rc = frz_fail(err, FRZ_E_LIMIT, "file has %llu bytes, at most %zu are read",
+                      (unsigned long long)file->size, max);
+        rc = frz_context(err, rc, "reading %s", location);
+        goto out;
+    }
+    FRZ_TRY(frz_buf_reserve(out, (size_t)file->size, err));
+    FRZ_TRY(frz_file_read(file, 0, out->data + out->len, (size_t)file->size, err));
+    out->len += (size_t)file->size;
+out:
+    frz_file_close(file);
+    return rc;
+}
+
+frz_code frz_file_stat(const frz_env *env, const char *location, uint64_t *size, frz_error *err)
+{
+    return env->storage.stat(env->storage.ctx, location, size, err);
+}
+
+frz_code frz_file_create(const frz_env *env, const char *location, frz_file_writer **out,
+                         frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_file_writer *writer = frz_alloc_zero(env, 1, sizeof *writer);
+    char *name = frz_strdup(env, frz_str_from(location));
+    if (writer == NULL || name == NULL) {
+        rc = frz_fail_nomem(err, sizeof *writer);
+        goto out;
+    }
+    *writer = (frz_file_writer){.env = env, .location = name};
+    FRZ_TRY(env->storage.create(env->storage.ctx, location, &writer->handle, err));
+    count(&env->counters->files_created, 1);
+    *out = writer;
+    writer = NULL;
+    name = NULL;
+out:
+    frz_free(env, name);
+    frz_free(env, writer);
+    return rc;
+}
+
+frz_code frz_file_append(frz_file_writer *writer, const void *bytes, size_t len, frz_error *err)
+{
+    const frz_env *env = writer->env;
+    frz_code rc = env->storage.append(env->storage.ctx, writer->handle, bytes, len, err);
+    if (rc == FRZ_OK) {
+        writer->size += len;
+        count(&env->counters->bytes_written, len);
+    }
+    return frz_context(err, rc, "writing %s", writer->location);
+}
+
+frz_code frz_file_append_from(frz_file_writer *writer, const frz_file *src, uint64_t offset,
+                              uint64_t len, frz_error *err)
+{
+    const frz_env *env = writer->env;
+    if (offset > src->size || len > src->size - offset) {
+        frz_code rc = frz_fail_at(err, FRZ_E_CORRUPT, offset,
+                                  "%llu bytes at offset %llu reach beyond the file's %llu bytes",
+                                  (unsigned long long)len, (unsigned long long)offset,
+                                  (unsigned long long)src->size);
+        return frz_context(err, rc, "copying from %s", src->location);
+    }
+    frz_code rc = env->storage.append_from(env->storage.ctx, writer->handle, src->handle, offset,
+                                           len, err);
+    if (rc == FRZ_OK) {
+        writer->size += len;
+        count(&env->counters->bytes_read, len);
+        count(&env->counters->bytes_written, len);
+    }
+    return frz_context(err, rc, "copying from %s to %s", src->location, writer->location);
+}
+
+uint64_t frz_file_writer_size(const frz_file_writer *writer)
+{
+    return writer->size;
+}
+
+static void writer_free(frz_file_writer *writer)
+{
+    const frz_env *env = writer->env;
+    frz_free(env, writer->location);
+    frz_free(env, writer);
+}
+
+frz_code frz_file_finish(frz_file_writer *writer, bool durable, frz_error *err)
+{
+    const frz_env *env = writer->env;
+    frz_code rc = FRZ_OK;
+    if (durable) {
+        count(&env->counters->syncs, 1);
+        rc = env->storage.sync(env->storage.ctx, writer->handle, err);
+    }
+    frz_code closed = env->storage.close(env->storage.ctx, writer->handle, rc == FRZ_OK ? err : NULL);
+    rc = rc == FRZ_OK ? closed : rc;
+    rc = frz_context(err, rc, "writing %s", writer->location);
+    writer_free(writer);
+    return rc;
+}
+
+void frz_file_abort(frz_file_writer *writer)
+{
+    if (writer == NULL) {
+        return;
+    }
+    const frz_env *env = writer->env;
+    /* best effort: what stays behind is referenced by nothing */
+    (void)env->storage.close(env->storage.ctx, writer->handle, NULL);
+    (void)env->storage.remove(env->storage.ctx, writer->location, NULL);
+    writer_free(writer);
+}
+
+frz_code frz_file_remove(const frz_env *env, const char *location, frz_error *err)
+{
+    return env->storage.remove(env->storage.ctx, location, err);
+}
+
+frz_code frz_sync_dir(const frz_env *env, const char *location, frz_error *err)
+{
+    count(&env->counters->syncs, 1);
+    return env->storage.sync_dir(env->storage.ctx, location, err);
+}
+
+frz_code frz_sync_all(const frz_env *env, const char *location, frz_error *err)
+{
+    count(&env->counters->syncs, 1);
+    return env->storage.sync_all(env->storage.ctx, location, err);
+}
+
+frz_code frz_storage_list(const frz_env *env, const char *location, frz_storage_visit visit,
+                          void *ctx, frz_error *err)
+{
+    return env->storage.list(env->storage.ctx, location, visit, ctx, err);
+}

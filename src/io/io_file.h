@@ -1,0 +1,62 @@
+/*
+ * io: files through the environment's storage, with byte counts and error context. A location is
+ * what table metadata resolves to; see frazil/sys/storage.h.
+ */
+#ifndef FRZ_IO_FILE_H
+#define FRZ_IO_FILE_H
+
+#include "base/base.h"
+
+/* ---- locations -------------------------------------------------------------------------------- */
+
+/* True if the location starts with a URI scheme: ALPHA then ALPHA / DIGIT / + - . then a colon. */
+bool frz_location_has_scheme(frz_str location);
+/* The local path of "/p", "file:/p", "file:///p" or a relative path; false for other schemes or
+ * authorities. The view points into location. */
+bool frz_location_local_path(frz_str location, frz_str *path);
+/* "file://" + absolute path of a local path as the shell gives it; the path need not exist.
+ * Locations with a scheme are copied. Free with frz_free. */
+frz_code frz_location_from_path(const frz_env *env, const char *path, char **out, frz_error *err);
+
+/* ---- reading ------------------------------------------------------------------------------------ */
+
+typedef struct frz_file frz_file; /* an open, immutable file; read_at may run in parallel */
+
+frz_code frz_file_open(const frz_env *env, const char *location, frz_file **out, frz_error *err);
+void frz_file_close(frz_file *file); /* NULL is fine */
+uint64_t frz_file_size(const frz_file *file);
+const char *frz_file_location(const frz_file *file);
+/* Exactly len bytes; a range beyond the end is FRZ_E_CORRUPT naming file and offset. */
+frz_code frz_file_read(const frz_file *file, uint64_t offset, void *buf, size_t len,
+                       frz_error *err);
+/* The whole file, at most max bytes. */
+frz_code frz_file_read_all(const frz_env *env, const char *location, size_t max, frz_buf *out,
+                           frz_error *err);
+frz_code frz_file_stat(const frz_env *env, const char *location, uint64_t *size, frz_error *err);
+
+/* ---- writing: a new file, visible under its name at once but referenced by nothing ------------------ */
+
+typedef struct frz_file_writer frz_file_writer;
+
+frz_code frz_file_create(const frz_env *env, const char *location, frz_file_writer **out,
+                         frz_error *err);
+frz_code frz_file_append(frz_file_writer *writer, const void *bytes, size_t len, frz_error *err);
+frz_code frz_file_append_from(frz_file_writer *writer, const frz_file *src, uint64_t offset,
+                              uint64_t len, frz_error *err);
+uint64_t frz_file_writer_size(const frz_file_writer *writer); /* bytes appended so far */
+/* Close; with durable the bytes are synced first (names need frz_sync_dir). Frees in any case. */
+frz_code frz_file_finish(frz_file_writer *writer, bool durable, frz_error *err);
+/* Close and remove. NULL is fine. */
+void frz_file_abort(frz_file_writer *writer);
+
+frz_code frz_file_remove(const frz_env *env, const char *location, frz_error *err);
+/* Make names in the folder of this file durable. */
+frz_code frz_sync_dir(const frz_env *env, const char *location, frz_error *err);
+frz_code frz_sync_all(const frz_env *env, const char *location, frz_error *err);
+frz_code frz_storage_list(const frz_env *env, const char *location, frz_storage_visit visit,
+                          void *ctx, frz_error *err);
+
+/* The local file system as a storage (io_local.c). */
+extern const frz_storage frz_storage_local;
+
+#endif

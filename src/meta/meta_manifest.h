@@ -1,0 +1,126 @@
+/*
+ * meta: manifests of format v4. A manifest is a Parquet file whose rows are tracked_file structs;
+ * it is read into columns, and single entries are looked up as structs when they are needed.
+ * spec: manifests, tracked_file
+ */
+#ifndef FRZ_META_MANIFEST_H
+#define FRZ_META_MANIFEST_H
+
+#include "meta/meta_table.h"
+#include "type/type_stats.h"
+
+typedef enum frz_status {
+    FRZ_STATUS_EXISTING = 0,
+    FRZ_STATUS_ADDED = 1,
+    FRZ_STATUS_DELETED = 2,
+    FRZ_STATUS_REPLACED = 3,
+    FRZ_STATUS_MODIFIED = 4
+} frz_status;
+
+static inline bool frz_status_is_live(frz_status status)
+{
+    return status == FRZ_STATUS_EXISTING || status == FRZ_STATUS_ADDED ||
+           status == FRZ_STATUS_MODIFIED;
+}
+const char *frz_status_name(frz_status status);
+
+typedef enum frz_content {
+    FRZ_CONTENT_DATA = 0,
+    FRZ_CONTENT_DATA_MANIFEST = 3,
+    FRZ_CONTENT_DELETE_MANIFEST = 4
+} frz_content;
+
+typedef struct frz_column_file {
+    frz_str location; /* as recorded */
+    const int32_t *field_ids; /* ascending, no duplicates, not empty */
+    size_t field_id_count;
+    frz_str file_format;
+    int64_t file_size;
+} frz_column_file;
+
+#define FRZ_NO_VALUE INT64_MIN /* null in an optional long of an entry */
+
+/* One row of a manifest. Values that may be null say how. */
+typedef struct frz_entry {
+    frz_status status;
+    int64_t snapshot_id;          /* resolved */
+    int64_t modified_snapshot_id; /* FRZ_NO_VALUE: null */
+    int64_t sequence_number;      /* resolved */
+    int64_t file_sequence_number; /* resolved */
+    int64_t first_row_id;
+    frz_content content;
+    frz_str location; /* as recorded */
+    frz_str file_format;
+    int64_t record_count;
+    int64_t file_size;
+    int32_t spec_id;       /* -1: null */
+    int32_t sort_order_id; /* -1: null */
+    const int64_t *split_offsets;
+    size_t split_count;
+    const frz_column_file *column_files;
+    size_t column_file_count;
+    const frz_field_stats *stats; /* known ones only, any order */
+    size_t stats_count;
+    bool has_deletion_vector;
+} frz_entry;
+
+/* ---- reading (meta_manifest_read.c) ----------------------------------------------------------------------- */
+
+/* An open root manifest: immutable, all of its own memory. */
+typedef struct frz_manifest frz_manifest;
+
+/* Read the root manifest of a snapshot. Statistics are read for the fields of the schema (types
+ * promoted). Broken rules are FRZ_E_CORRUPT naming file, entry and rule. */
+frz_code frz_manifest_open(const frz_table *table, const frz_snapshot *snapshot,
+                           const frz_schema *schema, frz_manifest **out, frz_error *err);
+void frz_manifest_free(frz_manifest *manifest);
+const char *frz_manifest_location(const frz_manifest *manifest);
+size_t frz_manifest_count(const frz_manifest *manifest);
+/* Entry i with everything resolved; memory belongs to the manifest. Valid while it is open. */
+const frz_entry *frz_manifest_entry(const frz_manifest *manifest, size_t i);
+/* Live data entries; leaves, delete manifests and deletion vectors are FRZ_E_UNSUPPORTED here. */
+frz_code frz_manifest_live(const frz_manifest *manifest, const frz_entry *const **out,
+                           size_t *count, frz_error *err);
+/* The statistics of a field, or NULL. */
+const frz_field_stats *frz_entry_stats(const frz_entry *entry, int32_t field_id);
+/* The column file that provides a field, or NULL: the base. */
+const frz_column_file *frz_entry_provider(const frz_entry *entry, int32_t field_id);
+
+/* ---- writing (meta_manifest_write.c) ---------------------------------------------------------------------------- */
+
+/* Write a root manifest of entries. Statistics are written for stats_fields (ids, from the metrics
+ * configuration); others are dropped. Returns its size. */
+frz_code frz_manifest_write(const frz_table *table, const char *location, const frz_schema *schema,
+                            const frz_entry *const *entries, size_t entry_count, bool durable,
+                            int64_t *bytes, frz_error *err);
+
+/* ---- metrics configuration (meta_metrics.c): write.metadata.metrics.* ---------------------------------------------- */
+
+typedef enum frz_metrics_mode {
+    FRZ_METRICS_NONE,
+    FRZ_METRICS_COUNTS,
+    FRZ_METRICS_TRUNCATE,
+    FRZ_METRICS_FULL
+} frz_metrics_mode;
+
+typedef struct frz_metrics_config {
+    size_t field_count; /* primitive fields not below a list or map, in schema order */
+    struct {
+        int32_t field_id;
+        const frz_type *type;
+        bool required;
+        frz_metrics_mode mode;
+        size_t length; /* of TRUNCATE */
+    } *fields;
+} frz_metrics_config;
+
+/* Default mode truncate(16) for the first write.metadata.metrics.max-inferred-column-defaults (100)
+ * columns, none for others, unless write.metadata.metrics.default or .column.NAME say more. */
+frz_code frz_metrics_config_of(const frz_metadata *metadata, const frz_schema *schema,
+                               frz_arena *arena, frz_metrics_config *out, frz_error *err);
+/* Apply modes: drop statistics of fields without metrics, keep counts only, shorten bounds. */
+frz_code frz_metrics_apply(const frz_metrics_config *config, const frz_field_stats *stats,
+                           size_t count, frz_arena *arena, frz_field_stats **out,
+                           size_t *out_count, frz_error *err);
+
+#endif

@@ -1,0 +1,146 @@
+/*
+ * meta: the in-memory model of table metadata, its newest version (4). Older and newer shapes live
+ * in the readers and writers only. spec: Table Metadata Fields, Snapshots; v4 changes
+ */
+#ifndef FRZ_META_TABLE_H
+#define FRZ_META_TABLE_H
+
+#include "frazil/table.h"
+#include "io/io_file.h"
+#include "type/type_schema.h"
+
+#define FRZ_FORMAT_VERSION 4
+
+typedef struct frz_property_kv {
+    frz_str key, value;
+} frz_property_kv;
+
+typedef struct frz_snapshot {
+    int64_t snapshot_id;
+    int64_t parent_id; /* 0: none */
+    int64_t sequence_number;
+    int64_t timestamp_ms;
+    frz_str root_manifest; /* as recorded, may be relative; ptr NULL: has a manifest list */
+    frz_str manifest_list;
+    int32_t schema_id;     /* -1: none recorded */
+    int64_t first_row_id, added_rows;
+    const frz_property_kv *summary; /* "operation" among them */
+    size_t summary_count;
+} frz_snapshot;
+
+/* One immutable version of a table's metadata. All pointers live in the owner's arena. Members
+ * that this library does not interpret stay in json and are written back unchanged. */
+typedef struct frz_metadata {
+    int32_t format_version;
+    frz_str table_uuid;
+    frz_str location; /* without trailing slash; ptr NULL: none */
+    int64_t last_sequence_number;
+    int64_t last_updated_ms;
+    int32_t last_column_id;
+    int64_t next_row_id;
+    const frz_schema *const *schemas;
+    size_t schema_count;
+    int32_t current_schema_id;
+    const frz_property_kv *properties;
+    size_t property_count;
+    const frz_snapshot *snapshots; /* in the order of the file */
+    size_t snapshot_count;
+    int64_t current_snapshot_id; /* 0: none */
+    json_t *json; /* the whole document as read; owned */
+} frz_metadata;
+
+/* The public table: metadata plus where it came from. */
+struct frz_table {
+    _Atomic int64_t refs;
+    const frz_env *env;
+    frz_arena arena;
+    frz_metadata metadata;
+    char *metadata_location; /* of the JSON file; NULL for a table that is being made */
+    char *base;              /* base for relative paths: the table's location */
+    char *name;              /* "db.wide" or NULL */
+    frz_name_mapping mapping;
+    bool has_mapping;
+    struct {
+        char *from, *to;
+    } *maps; /* location maps for access */
+    size_t map_count;
+};
+
+/* ---- reading (meta_json_read.c) ---------------------------------------------------------------------------- */
+
+/* Parse a metadata JSON document. location is used in messages and as metadata_location. */
+frz_code frz_table_parse(const frz_env *env, const char *location, frz_str json,
+                         const frz_table_open_options *opts, frz_table **out, frz_error *err);
+
+/* ---- looking up ---------------------------------------------------------------------------------------------- */
+
+const frz_snapshot *frz_metadata_snapshot(const frz_metadata *metadata, int64_t snapshot_id);
+const frz_snapshot *frz_metadata_current_snapshot(const frz_metadata *metadata); /* or NULL */
+const frz_schema *frz_metadata_schema(const frz_metadata *metadata, int32_t schema_id); /* or NULL */
+const frz_schema *frz_metadata_current_schema(const frz_metadata *metadata);
+/* The snapshot asked for (0: the current one; NULL if the table has none) and the schema that a
+ * read of it uses: the snapshot's own if one was named, else the current one. */
+frz_code frz_table_snapshot(const frz_table *table, int64_t snapshot_id,
+                            const frz_snapshot **snapshot, const frz_schema **schema,
+                            frz_error *err);
+/* A property's value, or fallback. */
+frz_str frz_metadata_property(const frz_metadata *metadata, const char *key, const char *fallback);
+/* As a whole number; anything else is FRZ_E_ARGUMENT naming the property. */
+frz_code frz_metadata_property_i64(const frz_metadata *metadata, const char *key, int64_t fallback,
+                                   int64_t *out, frz_error *err);
+
+/* ---- paths (meta_path.c): spec: v4 relative paths ----------------------------------------------------------------- */
+
+/* Recorded location -> absolute location; free with frz_free. */
+frz_code frz_table_resolve(const frz_table *table, frz_str recorded, char **out, frz_error *err);
+/* The same, with location maps applied: where to open the file. */
+frz_code frz_table_resolve_access(const frz_table *table, frz_str recorded, char **out,
+                                  frz_error *err);
+/* Absolute -> as recorded: relative if below the table's location. A view into absolute. */
+frz_str frz_table_relativize(const frz_table *table, frz_str absolute);
+/* "LOCATION/metadata/NAME" or "LOCATION/data/NAME" by write.metadata.path, write.data.path. */
+frz_code frz_table_new_metadata_path(const frz_table *table, const char *name, char **out,
+                                     frz_error *err);
+frz_code frz_table_new_data_path(const frz_table *table, const char *name, char **out,
+                                 frz_error *err);
+
+/* ---- writing (meta_json_write.c) --------------------------------------------------------------------------------------- */
+
+typedef struct frz_new_table {
+    frz_str location;          /* absolute */
+    const frz_schema *schema;
+    int32_t last_column_id;
+    const frz_property_kv *properties;
+    size_t property_count;
+} frz_new_table;
+
+/* The metadata of a new v4 table without snapshots, unpartitioned and unsorted; a json object. */
+frz_code frz_metadata_json_new(const frz_env *env, const frz_new_table *table, json_t **out,
+                               frz_error *err);
+
+/* What a commit changes. Unset members (NULL, 0) leave things as they are. */
+typedef struct frz_metadata_change {
+    const frz_snapshot *snapshot;      /* appended and made current; branch main follows */
+    int64_t next_row_id;               /* with snapshot */
+    const frz_schema *schema;          /* added and made current; its schema_id is given by callee */
+    int32_t last_column_id;            /* with schema */
+    const frz_property_kv *set_properties;
+    size_t set_property_count;
+} frz_metadata_change;
+
+/* A changed copy of a document: snapshot-log, metadata-log (previous_location, capped by
+ * write.metadata.previous-versions-max), last-updated-ms (never before the parent's + 1),
+ * last-sequence-number. previous_location may be NULL for a new table. */
+frz_code frz_metadata_json_change(const frz_env *env, const json_t *base,
+                                  const char *previous_location,
+                                  const frz_metadata_change *change, json_t **out, frz_error *err);
+/* Compact text; appended. */
+frz_code frz_json_dump(const json_t *json, frz_buf *out, frz_error *err);
+/* Write a new metadata file "NNNNN-UUID.metadata.json" next to its kin; location: free with
+ * frz_free; bytes may be NULL. */
+frz_code frz_metadata_write(const frz_table *table, const json_t *json, int64_t version,
+                            bool durable, char **location, int64_t *bytes, frz_error *err);
+/* NNNNN of a metadata location, or -1. */
+int64_t frz_metadata_version_of(const char *location);
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * scan: the stitching reader. It reads the rows of one data file as its entry describes them: each
+ * field from the one column file that lists it, else from the base file, combined by row position.
+ * spec: column files, reader procedure
+ */
+#ifndef FRZ_SCAN_STITCH_H
+#define FRZ_SCAN_STITCH_H
+
+#include "format/format.h"
+#include "meta/meta_manifest.h"
+
+typedef struct frz_stitch_request {
+    /* STRUCT of top-level fields of the schema that is read; may hold _row_id and
+     * _last_updated_sequence_number, which come out resolved (never null unless the entry has no
+     * row ids). */
+    const frz_type *projection;
+    const frz_row_range *ranges; /* NULL: all rows */
+    size_t range_count;
+    int64_t max_rows;            /* of a batch; 0: the format's default */
+    int64_t max_bytes;
+} frz_stitch_request;
+
+typedef struct frz_stitch frz_stitch;
+
+typedef struct frz_stitch_counts {
+    int64_t base_files_opened;
+    int64_t column_files_opened;
+} frz_stitch_counts;
+
+/* table and entry must outlive the reader. Files that provide nothing are not opened; a file whose
+ * row count differs from the entry's is FRZ_E_CORRUPT. */
+frz_code frz_stitch_open(const frz_table *table, const frz_entry *entry,
+                         const frz_stitch_request *request, frz_stitch **out, frz_error *err);
+/* FRZ_END after the last batch; the caller releases the batch's array. */
+frz_code frz_stitch_next(frz_stitch *stitch, frz_batch *out, frz_error *err);
+void frz_stitch_counts_get(const frz_stitch *stitch, frz_stitch_counts *out);
+void frz_stitch_close(frz_stitch *stitch); /* NULL is fine */
+
+#endif

@@ -1,0 +1,99 @@
+/*
+ * write: the commit loop. Files are written under unique names and made durable, the catalog's
+ * pointer is swapped, a lost race is tried again on the newest version with back-off.
+ */
+#ifndef FRZ_WRITE_COMMIT_H
+#define FRZ_WRITE_COMMIT_H
+
+#include "catalog/catalog_store.h"
+#include "frazil/commit.h"
+#include "meta/meta_manifest.h"
+
+/* Above so many files one sync of the whole file system is cheaper than one for each. */
+#define FRZ_SYNC_EACH_MAX 64
+
+/* Files that a commit has written. Those that a failed commit left are removed, unless the outcome
+ * is unknown. */
+typedef struct frz_written_file {
+    char *location;
+    int64_t bytes;
+    bool is_data; /* else metadata */
+    bool in_use;  /* part of the version that was committed */
+} frz_written_file;
+
+/* One attempt, as the builder sees it. */
+typedef struct frz_commit_attempt {
+    const frz_env *env;
+    const frz_table *table;          /* the newest version */
+    const frz_snapshot *parent;      /* NULL: the table is empty */
+    const frz_manifest *manifest;    /* the parent's; NULL if there is none */
+    const frz_schema *schema;        /* the current one */
+    int64_t snapshot_id;
+    int64_t sequence_number;
+    int64_t first_row_id;            /* of the snapshot */
+    int64_t number;                  /* 1 for the first attempt */
+    bool durable;                    /* write.durability */
+    frz_arena *arena;                /* lives until the attempt is over */
+    struct frz_commit *commit;
+} frz_commit_attempt;
+
+/* What the builder wants committed. Zeroed before the builder runs. */
+typedef struct frz_commit_plan {
+    bool nothing;                    /* no commit is needed */
+    const char *operation;           /* "append", "overwrite", "replace"; NULL: no snapshot, only
+                                        schema or properties change */
+    const frz_entry **entries;       /* all rows of the new root; in the arena */
+    size_t entry_count, entry_capacity;
+    const frz_property_kv *summary;  /* beyond what is counted from the entries */
+    size_t summary_count;
+    const frz_schema *schema;        /* new current schema */
+    int32_t last_column_id;          /* with schema */
+    const frz_property_kv *set_properties;
+    size_t set_property_count;
+    int64_t rows;                    /* for the report */
+    int64_t data_files;
+    int64_t live_data_bytes;
+} frz_commit_plan;
+
+/* Makes a plan for the newest version; called once per attempt, so it must cope with whatever
+ * others committed since. May write files (frz_commit_track). FRZ_E_CONFLICT makes the loop give
+ * up with that error. */
+typedef frz_code (*frz_commit_build)(void *ctx, const frz_commit_attempt *attempt,
+                                     frz_commit_plan *plan, frz_error *err);
+
+/* Run the loop on an existing table. report may be NULL. */
+frz_code frz_commit_run(frz_catalog *catalog, const char *table_name, frz_commit_build build,
+                        void *ctx, frz_commit_report *report, frz_error *err);
+/* Create a table with a first snapshot. The location is chosen below the catalog's warehouse. */
+frz_code frz_commit_create(frz_catalog *catalog, const char *table_name,
+                           const frz_new_table *new_table, frz_commit_build build, void *ctx,
+                           frz_commit_report *report, frz_error *err);
+
+/* Remember a file that the builder wrote; location is copied. A file tracked by an earlier attempt
+ * may be used again by a later one. */
+frz_code frz_commit_track(const frz_commit_attempt *attempt, const char *location, int64_t bytes,
+                          bool is_data, frz_error *err);
+/* A new unique data location: free with frz_free. suffix such as "" or "-columns". */
+frz_code frz_commit_data_path(const frz_commit_attempt *attempt, const char *suffix, char **out,
+                              frz_error *err);
+
+/* Entries of the new root, each added as a copy of *entry in the attempt's arena. */
+frz_code frz_commit_plan_add(const frz_commit_attempt *attempt, frz_commit_plan *plan,
+                             const frz_entry *entry, frz_error *err);
+/* spec: field values per status */
+frz_entry frz_entry_existing(const frz_entry *source);
+frz_entry frz_entry_deleted(const frz_entry *source, const frz_commit_attempt *attempt);
+frz_entry frz_entry_replaced(const frz_entry *source, const frz_commit_attempt *attempt);
+frz_entry frz_entry_column_update(const frz_entry *source, const frz_commit_attempt *attempt);
+/* ADDED with explicit numbers; first_row_id is given when the root is written. The caller fills in
+ * location, format, counts, stats. */
+frz_entry frz_entry_added(const frz_commit_attempt *attempt);
+
+/* write.durability: true for "full" (default), false for "none"; else FRZ_E_ARGUMENT. */
+frz_code frz_write_durable(const frz_metadata *metadata, bool *out, frz_error *err);
+/* The Parquet options that table properties ask for (write.parquet.*). */
+struct frz_parquet_write_options;
+frz_code frz_write_parquet_options(const frz_metadata *metadata,
+                                   struct frz_parquet_write_options *out, frz_error *err);
+
+#endif
