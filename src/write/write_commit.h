@@ -42,7 +42,7 @@ typedef struct frz_commit_plan {
     bool nothing;                    /* no commit is needed */
     const char *operation;           /* "append", "overwrite", "replace"; NULL: no snapshot, only
                                         schema or properties change */
-    const frz_entry **entries;       /* all rows of the new root; in the arena */
+    frz_entry **entries;             /* all rows of the new root; in the arena */
     size_t entry_count, entry_capacity;
     const frz_property_kv *summary;  /* beyond what is counted from the entries */
     size_t summary_count;
@@ -73,6 +73,9 @@ frz_code frz_commit_create(frz_catalog *catalog, const char *table_name,
  * may be used again by a later one. */
 frz_code frz_commit_track(const frz_commit_attempt *attempt, const char *location, int64_t bytes,
                           bool is_data, frz_error *err);
+/* Whether each of so many new data files is to be synced on its own; if not, the loop makes all
+ * durable at once. */
+bool frz_commit_sync_each(const frz_commit_attempt *attempt, size_t files);
 /* A new unique data location: free with frz_free. suffix such as "" or "-columns". */
 frz_code frz_commit_data_path(const frz_commit_attempt *attempt, const char *suffix, char **out,
                               frz_error *err);
