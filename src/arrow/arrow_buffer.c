@@ -36,8 +36,7 @@ frz_buffer *frz_buffer_ref(frz_buffer *buffer)
 
 void frz_buffer_unref(frz_buffer *buffer)
 {
-    if (buffer != NULL &&
-        atomic_fetch_sub_explicit(&buffer->refs, 1, memory_order_acq_rel) == 1) {
+    if (buffer != NULL && atomic_fetch_sub_explicit(&buffer->refs, 1, memory_order_acq_rel) == 1) {
         frz_free(buffer->env, buffer);
     }
 }

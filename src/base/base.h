@@ -19,12 +19,12 @@
 /* ---- control flow ------------------------------------------------------------------------- */
 
 /* Store the code of a call in rc; on anything but FRZ_OK go to the function's one exit. */
-#define FRZ_TRY(call)        \
-    do {                     \
-        rc = (call);         \
-        if (rc != FRZ_OK) {  \
-            goto out;        \
-        }                    \
+#define FRZ_TRY(call)                                                                              \
+    do {                                                                                           \
+        rc = (call);                                                                               \
+        if (rc != FRZ_OK) {                                                                        \
+            goto out;                                                                              \
+        }                                                                                          \
     } while (0)
 
 #define FRZ_ARRAY_COUNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -143,7 +143,7 @@ char *frz_strdup(const frz_env *env, frz_str s);
  * items and capacity are updated; elements are not initialised. */
 frz_code frz_grow(const frz_env *env, void **items, size_t *capacity, size_t count,
                   size_t item_size, frz_error *err);
-#define FRZ_GROW(env, items, capacity, count, err) \
+#define FRZ_GROW(env, items, capacity, count, err)                                                 \
     frz_grow((env), (void **)(items), (capacity), (count), sizeof(**(items)), (err))
 
 /* ---- arenas (base_arena.c): one owner, one free ---------------------------------------------- */
@@ -177,7 +177,10 @@ typedef struct frz_buf {
     size_t max; /* growth beyond is FRZ_E_LIMIT */
 } frz_buf;
 
-#define FRZ_BUF_INIT(env, max) {(env), NULL, 0, 0, (max)}
+#define FRZ_BUF_INIT(env, max)                                                                     \
+    {                                                                                              \
+        (env), NULL, 0, 0, (max)                                                                   \
+    }
 #define FRZ_BUF_NO_LIMIT (SIZE_MAX / 2)
 
 void frz_buf_init(frz_buf *buf, const frz_env *env, size_t max);
@@ -200,7 +203,8 @@ bool frz_log_enabled(const frz_env *env, const char *component, frz_log_level le
 void frz_log(const frz_env *env, const char *component, frz_log_level level, const char *fmt, ...)
     FRZ_PRINTF(4, 5);
 
-/* ---- clock, randomness, uuid (base_clock.c) --------------------------------------------------- */
+/* ---- clock, randomness, uuid (base_clock.c) ---------------------------------------------------
+ */
 
 int64_t frz_now_ms(const frz_env *env);
 frz_code frz_random_bytes(const frz_env *env, void *buf, size_t len, frz_error *err);
@@ -218,7 +222,8 @@ void frz_time_text(int64_t ms, char out[FRZ_TIME_TEXT]);
 frz_code frz_progress(const frz_env *env, const char *what, uint64_t done, uint64_t total,
                       frz_error *err);
 
-/* ---- the environment --------------------------------------------------------------------------- */
+/* ---- the environment ---------------------------------------------------------------------------
+ */
 
 #define FRZ_LOG_RULES 16
 

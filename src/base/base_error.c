@@ -118,12 +118,12 @@ size_t frz_error_format(const frz_error *err, char *buf, size_t size)
         return 0;
     }
     for (unsigned i = err->frame_count; i-- > 0;) {
-        int n = snprintf(len < size ? buf + len : NULL, len < size ? size - len : 0, "%s: ",
-                         err->frames[i]);
+        int n = snprintf(len < size ? buf + len : NULL, len < size ? size - len : 0,
+                         "%s: ", err->frames[i]);
         len += n < 0 ? 0 : (size_t)n;
     }
-    int n = snprintf(len < size ? buf + len : NULL, len < size ? size - len : 0, "%s",
-                     err->message);
+    int n =
+        snprintf(len < size ? buf + len : NULL, len < size ? size - len : 0, "%s", err->message);
     return len + (n < 0 ? 0 : (size_t)n);
 }
 

@@ -35,8 +35,7 @@ static frz_code add_rule(frz_env *env, frz_str rule, frz_error *err)
         frz_hint(err, "levels are none, error, warn, info, debug, trace; for example scan=debug");
         return FRZ_E_ARGUMENT;
     }
-    memset(env->log_rules[env->log_rule_count].component, 0,
-           sizeof env->log_rules[0].component);
+    memset(env->log_rules[env->log_rule_count].component, 0, sizeof env->log_rules[0].component);
     if (component.len > 0) {
         memcpy(env->log_rules[env->log_rule_count].component, component.ptr, component.len);
     }

@@ -13,11 +13,12 @@ static void count_alloc(const frz_env *env, size_t size)
 {
     struct frz_env_atomics *c = env->counters;
     atomic_fetch_add_explicit(&c->allocations, 1, memory_order_relaxed);
-    uint64_t now = atomic_fetch_add_explicit(&c->bytes_allocated, size, memory_order_relaxed) + size;
+    uint64_t now =
+        atomic_fetch_add_explicit(&c->bytes_allocated, size, memory_order_relaxed) + size;
     uint64_t peak = atomic_load_explicit(&c->bytes_peak, memory_order_relaxed);
-    while (now > peak && !atomic_compare_exchange_weak_explicit(
-                             &c->bytes_peak, &peak, now, memory_order_relaxed,
-                             memory_order_relaxed)) {
+    while (now > peak &&
+           !atomic_compare_exchange_weak_explicit(&c->bytes_peak, &peak, now, memory_order_relaxed,
+                                                  memory_order_relaxed)) {
     }
 }
 

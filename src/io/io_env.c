@@ -27,8 +27,8 @@ static void system_free(void *ctx, void *ptr, size_t size)
     free(ptr);
 }
 
-static const frz_allocator system_allocator = {sizeof(frz_allocator), system_alloc,
-                                               system_realloc, system_free, NULL};
+static const frz_allocator system_allocator = {sizeof(frz_allocator), system_alloc, system_realloc,
+                                               system_free, NULL};
 
 /* Fill in everything that needs no memory. */
 static void env_fill(frz_env *env, const frz_env_options *opts)
@@ -62,8 +62,8 @@ frz_code frz_env_new(const frz_env_options *opts, frz_env **out, frz_error *err)
     memset(counters, 0, sizeof *counters);
     *env = filled;
     env->counters = counters;
-    FRZ_TRY(frz_log_configure(env, opts->log_spec != NULL ? opts->log_spec : getenv("FRZ_LOG"),
-                              err));
+    FRZ_TRY(
+        frz_log_configure(env, opts->log_spec != NULL ? opts->log_spec : getenv("FRZ_LOG"), err));
     if (opts->sqlite_vfs != NULL) {
         env->sqlite_vfs = frz_strdup(env, frz_str_from(opts->sqlite_vfs));
         if (env->sqlite_vfs == NULL) {

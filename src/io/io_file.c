@@ -68,8 +68,7 @@ const char *frz_file_location(const frz_file *file)
     return file->location;
 }
 
-frz_code frz_file_read(const frz_file *file, uint64_t offset, void *buf, size_t len,
-                       frz_error *err)
+frz_code frz_file_read(const frz_file *file, uint64_t offset, void *buf, size_t len, frz_error *err)
 {
     const frz_env *env = file->env;
     if (offset > file->size || len > file->size - offset) {
@@ -152,8 +151,8 @@ frz_code frz_file_append_from(frz_file_writer *writer, const frz_file *src, uint
                                   (unsigned long long)src->size);
         return frz_context(err, rc, "copying from %s", src->location);
     }
-    frz_code rc = env->storage.append_from(env->storage.ctx, writer->handle, src->handle, offset,
-                                           len, err);
+    frz_code rc =
+        env->storage.append_from(env->storage.ctx, writer->handle, src->handle, offset, len, err);
     if (rc == FRZ_OK) {
         writer->size += len;
         count(&env->counters->bytes_read, len);
@@ -182,7 +181,8 @@ frz_code frz_file_finish(frz_file_writer *writer, bool durable, frz_error *err)
         count(&env->counters->syncs, 1);
         rc = env->storage.sync(env->storage.ctx, writer->handle, err);
     }
-    frz_code closed = env->storage.close(env->storage.ctx, writer->handle, rc == FRZ_OK ? err : NULL);
+    frz_code closed =
+        env->storage.close(env->storage.ctx, writer->handle, rc == FRZ_OK ? err : NULL);
     rc = rc == FRZ_OK ? closed : rc;
     rc = frz_context(err, rc, "writing %s", writer->location);
     writer_free(writer);

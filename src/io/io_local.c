@@ -198,8 +198,8 @@ static frz_code local_append_from(void *ctx, void *file, void *src, uint64_t off
         if (put < 0 && errno == EINTR) {
             continue;
         }
-        if (put < 0 && (errno == EXDEV || errno == EINVAL || errno == ENOSYS ||
-                        errno == EOPNOTSUPP)) {
+        if (put < 0 &&
+            (errno == EXDEV || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP)) {
             return copy_by_hand(to, from, offset, len, err);
         }
         if (put < 0) {

@@ -34,7 +34,8 @@ bool frz_location_local_path(frz_str location, frz_str *path)
 {
     frz_str rest = location;
     if (frz_location_has_scheme(location)) {
-        if (location.len < 5 || !frz_str_equal_nocase((frz_str){location.ptr, 5}, FRZ_STR("file:"))) {
+        if (location.len < 5 ||
+            !frz_str_equal_nocase((frz_str){location.ptr, 5}, FRZ_STR("file:"))) {
             return false;
         }
         rest = (frz_str){location.ptr + 5, location.len - 5};

@@ -21,7 +21,8 @@
 
 #include "write/write_internal.h"
 
-/* ---- files ------------------------------------------------------------------------------------ */
+/* ---- files ------------------------------------------------------------------------------------
+ */
 
 frz_code frz_commit_track(const frz_commit_attempt *attempt, const char *location, int64_t bytes,
                           bool is_data, frz_error *err)
@@ -107,7 +108,8 @@ static void remove_unused(frz_commit *commit, bool metadata_only)
     commit->file_count = kept;
 }
 
-/* ---- durability --------------------------------------------------------------------------------- */
+/* ---- durability ---------------------------------------------------------------------------------
+ */
 
 static size_t folder_length(const char *location)
 {
@@ -169,7 +171,8 @@ out:
     return rc;
 }
 
-/* ---- one attempt ------------------------------------------------------------------------------------ */
+/* ---- one attempt
+ * ------------------------------------------------------------------------------------ */
 
 static frz_code attempt_numbers(frz_commit_attempt *attempt, frz_error *err)
 {
@@ -287,8 +290,9 @@ static frz_code attempt_publish(frz_commit *commit, const frz_commit_attempt *at
                                 location, err);
     }
     if (rc == FRZ_E_COMMIT_UNKNOWN) {
-        frz_hint(err, "the commit may have happened: compare \"frazil snapshots %s\" with snapshot "
-                      "%lld before trying again; no file was removed",
+        frz_hint(err,
+                 "the commit may have happened: compare \"frazil snapshots %s\" with snapshot "
+                 "%lld before trying again; no file was removed",
                  commit->text, (long long)attempt->snapshot_id);
     }
     return rc;
@@ -354,7 +358,8 @@ out:
     return rc;
 }
 
-/* ---- the loop --------------------------------------------------------------------------------------- */
+/* ---- the loop
+ * --------------------------------------------------------------------------------------- */
 
 typedef struct retry_limits {
     int64_t retries, min_wait_ms, max_wait_ms;
@@ -363,11 +368,12 @@ typedef struct retry_limits {
 static frz_code retry_limits_of(const frz_metadata *metadata, retry_limits *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    FRZ_TRY(frz_metadata_property_i64(metadata, "commit.retry.num-retries", 20, &out->retries, err));
+    FRZ_TRY(
+        frz_metadata_property_i64(metadata, "commit.retry.num-retries", 20, &out->retries, err));
     FRZ_TRY(frz_metadata_property_i64(metadata, "commit.retry.min-wait-ms", 10, &out->min_wait_ms,
                                       err));
-    FRZ_TRY(frz_metadata_property_i64(metadata, "commit.retry.max-wait-ms", 2000,
-                                      &out->max_wait_ms, err));
+    FRZ_TRY(frz_metadata_property_i64(metadata, "commit.retry.max-wait-ms", 2000, &out->max_wait_ms,
+                                      err));
 out:
     return rc;
 }
@@ -421,8 +427,8 @@ frz_code frz_commit_run(frz_catalog *catalog, const char *table_name, frz_commit
         rc = commit_attempt(&commit, table, number, &again, &figures, err);
         again = again && number <= limits.retries;
         if (again) {
-            frz_log(catalog->env, "write", FRZ_LOG_INFO, "%s: another writer was first, attempt %lld",
-                    table_name, (long long)number);
+            frz_log(catalog->env, "write", FRZ_LOG_INFO,
+                    "%s: another writer was first, attempt %lld", table_name, (long long)number);
             remove_unused(&commit, true);
             back_off(catalog->env, &limits, number);
         }

@@ -24,33 +24,33 @@ typedef struct frz_written_file {
 /* One attempt, as the builder sees it. */
 typedef struct frz_commit_attempt {
     const frz_env *env;
-    const frz_table *table;          /* the newest version */
-    const frz_snapshot *parent;      /* NULL: the table is empty */
-    const frz_manifest *manifest;    /* the parent's; NULL if there is none */
-    const frz_schema *schema;        /* the current one */
+    const frz_table *table;       /* the newest version */
+    const frz_snapshot *parent;   /* NULL: the table is empty */
+    const frz_manifest *manifest; /* the parent's; NULL if there is none */
+    const frz_schema *schema;     /* the current one */
     int64_t snapshot_id;
     int64_t sequence_number;
-    int64_t first_row_id;            /* of the snapshot */
-    int64_t number;                  /* 1 for the first attempt */
-    bool durable;                    /* write.durability */
-    frz_arena *arena;                /* lives until the attempt is over */
+    int64_t first_row_id; /* of the snapshot */
+    int64_t number;       /* 1 for the first attempt */
+    bool durable;         /* write.durability */
+    frz_arena *arena;     /* lives until the attempt is over */
     struct frz_commit *commit;
 } frz_commit_attempt;
 
 /* What the builder wants committed. Zeroed before the builder runs. */
 typedef struct frz_commit_plan {
-    bool nothing;                    /* no commit is needed */
-    const char *operation;           /* "append", "overwrite", "replace"; NULL: no snapshot, only
-                                        schema or properties change */
-    frz_entry **entries;             /* all rows of the new root; in the arena */
+    bool nothing;          /* no commit is needed */
+    const char *operation; /* "append", "overwrite", "replace"; NULL: no snapshot, only
+                              schema or properties change */
+    frz_entry **entries;   /* all rows of the new root; in the arena */
     size_t entry_count, entry_capacity;
-    const frz_property_kv *summary;  /* beyond what is counted from the entries */
+    const frz_property_kv *summary; /* beyond what is counted from the entries */
     size_t summary_count;
-    const frz_schema *schema;        /* new current schema */
-    int32_t last_column_id;          /* with schema */
+    const frz_schema *schema; /* new current schema */
+    int32_t last_column_id;   /* with schema */
     const frz_property_kv *set_properties;
     size_t set_property_count;
-    int64_t rows;                    /* for the report */
+    int64_t rows; /* for the report */
     int64_t data_files;
     int64_t live_data_bytes;
 } frz_commit_plan;

@@ -80,7 +80,8 @@ frz_entry frz_entry_added(const frz_commit_attempt *attempt)
     };
 }
 
-/* ---- the snapshot ------------------------------------------------------------------------------- */
+/* ---- the snapshot -------------------------------------------------------------------------------
+ */
 
 /* Counted from the entries; zero counts are left out. */
 static void count_entries(const frz_commit_plan *plan, int64_t counts[5], int64_t *files,
@@ -160,7 +161,8 @@ frz_code frz_commit_snapshot(const frz_commit_attempt *attempt, const frz_commit
     return snapshot_summary(attempt, plan, snapshot, err);
 }
 
-/* ---- where a new table lies ------------------------------------------------------------------------ */
+/* ---- where a new table lies
+ * ------------------------------------------------------------------------ */
 
 /* One folder name: bytes that could mean something to a shell, a path or a URI become %XX. */
 static frz_code append_folder(frz_buf *out, const char *name, frz_error *err)
@@ -168,8 +170,7 @@ static frz_code append_folder(frz_buf *out, const char *name, frz_error *err)
     frz_code rc = frz_buf_append_byte(out, '/', err);
     for (const char *p = name; *p != '\0' && rc == FRZ_OK; p++) {
         bool plain = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
-                     (*p >= '0' && *p <= '9') || *p == '_' || *p == '-' ||
-                     (*p == '.' && p != name);
+                     (*p >= '0' && *p <= '9') || *p == '_' || *p == '-' || (*p == '.' && p != name);
         rc = plain ? frz_buf_append_byte(out, (uint8_t)*p, err)
                    : frz_buf_printf(out, err, "%%%02X", (unsigned)(uint8_t)*p);
     }

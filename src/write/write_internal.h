@@ -10,12 +10,12 @@
 typedef struct frz_commit {
     const frz_env *env;
     frz_catalog *catalog;
-    const char *text;    /* the table's name as given */
+    const char *text; /* the table's name as given */
     frz_table_name name;
     frz_commit_build build;
     void *build_ctx;
-    bool creating;       /* the table does not exist yet */
-    bool sync_all;       /* this attempt has data files that were not synced one by one */
+    bool creating; /* the table does not exist yet */
+    bool sync_all; /* this attempt has data files that were not synced one by one */
     frz_written_file *files;
     size_t file_count, file_capacity;
 } frz_commit;
