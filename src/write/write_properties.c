@@ -1,0 +1,125 @@
+/*
+ * Table properties that say how data files are written: write.durability and write.parquet.*.
+ * Names and values are Iceberg's where it has them. spec: table properties, write properties
+ */
+#include "format/parquet/parquet.h"
+#include "write/write_commit.h"
+
+#define PAGE_BYTES_MIN 1024
+#define PAGE_BYTES_MAX (64 << 20)
+#define GROUP_BYTES_MIN (64 << 10)
+#define GROUP_BYTES_MAX (INT64_C(1) << 40)
+#define LEVEL_UNSET INT64_MIN
+
+/* Codecs by the names that Iceberg gives them, with the levels that each understands. */
+static const struct {
+    const char *name;
+    frz_parquet_codec codec;
+    int64_t level_min, level_max;
+    int level; /* if none is asked for; 0: the codec's own */
+} codecs[] = {
+    {"uncompressed", FRZ_PARQUET_UNCOMPRESSED, 0, 0, 0},
+    {"none", FRZ_PARQUET_UNCOMPRESSED, 0, 0, 0},
+    {"snappy", FRZ_PARQUET_SNAPPY, 0, 0, 0},
+    {"gzip", FRZ_PARQUET_GZIP, 1, 12, 0},
+    {"zstd", FRZ_PARQUET_ZSTD, 1, 22, 1},
+    {"lz4_raw", FRZ_PARQUET_LZ4_RAW, 0, 0, 0},
+    {"lz4", FRZ_PARQUET_LZ4_RAW, 0, 0, 0},
+};
+
+frz_code frz_write_durable(const frz_metadata *metadata, bool *out, frz_error *err)
+{
+    frz_str value = frz_metadata_property(metadata, "write.durability", "full");
+    if (frz_str_equal_nocase(value, FRZ_STR("full"))) {
+        *out = true;
+        return FRZ_OK;
+    }
+    if (frz_str_equal_nocase(value, FRZ_STR("none"))) {
+        *out = false;
+        return FRZ_OK;
+    }
+    return frz_fail(err, FRZ_E_ARGUMENT,
+                    "table property write.durability: expected full or none, found \"%.*s\"",
+                    FRZ_STR_ARG(value));
+}
+
+static frz_code property_in_range(const frz_metadata *metadata, const char *key, int64_t fallback,
+                                  int64_t least, int64_t most, int64_t *out, frz_error *err)
+{
+    int64_t value;
+    frz_code rc = frz_metadata_property_i64(metadata, key, fallback, &value, err);
+    if (rc != FRZ_OK) {
+        return rc;
+    }
+    if (value != fallback && (value < least || value > most)) {
+        return frz_fail(err, FRZ_E_ARGUMENT,
+                        "table property %s: expected a number from %lld to %lld, found %lld", key,
+                        (long long)least, (long long)most, (long long)value);
+    }
+    *out = value;
+    return FRZ_OK;
+}
+
+static frz_code codec_of(const frz_metadata *metadata, frz_parquet_write_options *options,
+                         frz_error *err)
+{
+    frz_str name = frz_metadata_property(metadata, "write.parquet.compression-codec", "zstd");
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(codecs); i++) {
+        if (!frz_str_equal_nocase(name, frz_str_from(codecs[i].name))) {
+            continue;
+        }
+        int64_t level = LEVEL_UNSET;
+        bool has_levels = codecs[i].level_max > 0;
+        frz_code rc = FRZ_OK;
+        if (has_levels) { /* a level beside a codec without levels means nothing, as in Iceberg */
+            rc = property_in_range(metadata, "write.parquet.compression-level", LEVEL_UNSET,
+                                   codecs[i].level_min, codecs[i].level_max, &level, err);
+        }
+        options->codec = codecs[i].codec;
+        options->level = level == LEVEL_UNSET ? codecs[i].level : (int)level;
+        return rc;
+    }
+    frz_code rc = frz_fail(err, FRZ_E_UNSUPPORTED,
+                           "unsupported: Parquet compression codec \"%.*s\" in table property "
+                           "write.parquet.compression-codec",
+                           FRZ_STR_ARG(name));
+    frz_hint(err, "use zstd, snappy, gzip, lz4_raw or uncompressed");
+    return rc;
+}
+
+static frz_code page_version_of(const frz_metadata *metadata, int *out, frz_error *err)
+{
+    frz_str value = frz_metadata_property(metadata, "write.parquet.page-version", "v1");
+    if (frz_str_equal_nocase(value, FRZ_STR("v1")) || frz_str_equal(value, FRZ_STR("1"))) {
+        *out = 1;
+        return FRZ_OK;
+    }
+    if (frz_str_equal_nocase(value, FRZ_STR("v2")) || frz_str_equal(value, FRZ_STR("2"))) {
+        *out = 2;
+        return FRZ_OK;
+    }
+    return frz_fail(err, FRZ_E_ARGUMENT,
+                    "table property write.parquet.page-version: expected v1 or v2, found \"%.*s\"",
+                    FRZ_STR_ARG(value));
+}
+
+frz_code frz_write_parquet_options(const frz_metadata *metadata,
+                                   struct frz_parquet_write_options *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_parquet_write_options options = FRZ_PARQUET_WRITE_DEFAULTS;
+    int64_t page_bytes, group_bytes;
+    FRZ_TRY(codec_of(metadata, &options, err));
+    FRZ_TRY(property_in_range(metadata, "write.parquet.page-size-bytes", 0, PAGE_BYTES_MIN,
+                              PAGE_BYTES_MAX, &page_bytes, err));
+    FRZ_TRY(property_in_range(metadata, "write.parquet.row-group-size-bytes", 0, GROUP_BYTES_MIN,
+                              GROUP_BYTES_MAX, &group_bytes, err));
+    FRZ_TRY(property_in_range(metadata, "write.parquet.page-row-limit", 0, 1, INT32_MAX,
+                              &options.page_rows, err));
+    FRZ_TRY(page_version_of(metadata, &options.page_version, err));
+    options.page_bytes = (size_t)page_bytes;
+    options.group_bytes = (size_t)group_bytes;
+    *out = options;
+out:
+    return rc;
+}
