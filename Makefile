@@ -1,0 +1,47 @@
+# The common commands by name. Everything real happens in CMake and in tools/.
+.PHONY: help demo check build dev fuzz bench golden format clean
+
+help: ## this list
+	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' Makefile
+
+demo: ## build, then change one column of a wide table and print what it cost (FILE=x.parquet COLUMN=c [KEY=k])
+	@tools/install-packages build
+	@cmake --preset release --log-level=WARNING >/dev/null
+	@cmake --build --preset release --target frazil_cli gen-wide
+	@FILE='$(FILE)' COLUMN='$(COLUMN)' KEY='$(KEY)' tools/demo
+
+check: ## build and run every test
+	tools/install-packages check
+	tools/venv --optional
+	cmake --preset release --log-level=WARNING >/dev/null
+	cmake --build --preset release
+	ctest --preset release
+
+build: ## optimised build: build/release/bin/frazil
+	tools/install-packages build
+	cmake --preset release --log-level=WARNING >/dev/null
+	cmake --build --preset release
+
+dev: ## debug build with sanitizers and its tests
+	tools/install-packages check
+	cmake --preset dev --log-level=WARNING >/dev/null
+	cmake --build --preset dev
+	ctest --preset dev
+
+fuzz: ## run every fuzz target for SECONDS_EACH (60) seconds
+	tools/install-packages ci
+	tools/fuzz-all
+
+bench: build ## measure against other implementations
+	tools/venv
+	.venv/bin/python bench/run.py
+
+golden: build ## rewrite the expectations kept in the tree; read the diff
+	tools/check-includes --graph > docs/internals/include-graph.txt
+	tools/check-symbols --print build/release/libfrazil.so > tests/headers/symbols.txt
+
+format: ## clang-format on every C file
+	git ls-files -z '*.c' '*.h' | xargs -0 clang-format -i
+
+clean: ## remove what was built
+	rm -rf build
