@@ -79,7 +79,7 @@ frz_code frz_array_make(const frz_env *env, int64_t length, int64_t null_count,
     }
     *out = (struct ArrowArray){
         .length = length,
-        .null_count = n_buffers == 0 || buffers[0] == NULL ? 0 : null_count,
+        .null_count = n_buffers == 0 ? length : buffers[0] == NULL ? 0 : null_count,
         .n_buffers = (int64_t)n_buffers,
         .n_children = (int64_t)n_children,
         .buffers = owner->pointers,
@@ -179,7 +179,10 @@ int64_t frz_null_count(const struct ArrowArray *a)
     if (a->null_count >= 0) {
         return a->null_count;
     }
-    if (a->n_buffers == 0 || a->buffers[0] == NULL) {
+    if (a->n_buffers == 0) {
+        return a->length;
+    }
+    if (a->buffers[0] == NULL) {
         return 0;
     }
     return a->length - frz_bitmap_count(a->buffers[0], a->offset, a->length);

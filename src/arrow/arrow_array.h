@@ -92,10 +92,11 @@ void frz_bitmap_fill(uint8_t *bits, int64_t first, int64_t length, bool value);
 /* ---- reading rows: i counts from the array's own first row
  * ------------------------------------------------ */
 
+/* An array without buffers is one of type unknown: all null. */
 static inline bool frz_is_null(const struct ArrowArray *a, int64_t i)
 {
     const uint8_t *validity = a->n_buffers == 0 ? NULL : a->buffers[0];
-    return validity != NULL && !frz_bit_get(validity, a->offset + i);
+    return a->n_buffers == 0 || (validity != NULL && !frz_bit_get(validity, a->offset + i));
 }
 /* The number of nulls, counted if the array does not know it. */
 int64_t frz_null_count(const struct ArrowArray *a);

@@ -1,0 +1,44 @@
+/*
+ * Shared inside the type module: limits, and the calendar.
+ */
+#ifndef FRZ_TYPE_INTERNAL_H
+#define FRZ_TYPE_INTERNAL_H
+
+#include "type/type_schema.h"
+#include "type/type_value.h"
+
+/* Deepest nesting accepted from untrusted input; functions over trees recurse freely below it. */
+#define TYPE_MAX_DEPTH 64
+
+#define TYPE_MAX_PRECISION 38
+
+/* As frz_type_parse; rejections have the given code. */
+frz_code type_parse_text(frz_arena *arena, frz_str text, frz_code code, const frz_type **out,
+                         frz_error *err);
+
+/* Text of a value in a caller's array of at least this size; only for types of bounded text. */
+#define TYPE_VALUE_TEXT 96
+size_t type_value_text(const frz_value *value, char *text);
+
+/* ---- the calendar (type_time.c): proleptic Gregorian, years of any sign ---- */
+
+typedef struct type_date {
+    int64_t year;
+    int month, day; /* from 1 */
+} type_date;
+
+type_date type_date_of_days(int64_t days);
+/* False if there is no such day or it is far out of every range. */
+bool type_days_of_date(type_date date, int64_t *days);
+/* Texts of at least 32 bytes; return the length. digits: of the fraction of a second. */
+size_t type_date_text(int64_t days, char *text);
+size_t type_time_text(int64_t time, int digits, char *text);
+/* "2026-11-01T12:34:56.000000", in units of 10^-digits seconds; at least 64 bytes. */
+size_t type_timestamp_text(int64_t value, int digits, bool zoned, char *text);
+/* The whole text; false if it is anything else or out of range. */
+bool type_date_parse(frz_str text, int64_t *days);
+bool type_time_parse(frz_str text, int digits, int64_t *time);
+/* A zone is accepted only if zoned; without one the text is in UTC. A lone date is its midnight. */
+bool type_timestamp_parse(frz_str text, int digits, bool zoned, int64_t *value);
+
+#endif
