@@ -70,8 +70,8 @@ FRZ_API void frz_scan_report_get(const frz_scan *scan, frz_scan_report *out);
 /** Close. NULL is fine. */
 FRZ_API void frz_scan_close(frz_scan *scan);
 
-/** Hand the scan over to an Arrow stream, which closes it on release. */
-FRZ_API void frz_scan_export(frz_scan *scan, struct ArrowArrayStream *out);
+/** Hand the scan over to an Arrow stream, which closes it on release; on failure it is closed. */
+FRZ_API frz_code frz_scan_export(frz_scan *scan, struct ArrowArrayStream *out, frz_error *err);
 
 #ifdef __cplusplus
 }

@@ -16,7 +16,7 @@ typedef struct frz_stitch_request {
     const frz_type *projection;
     const frz_row_range *ranges; /* NULL: all rows */
     size_t range_count;
-    int64_t max_rows;            /* of a batch; 0: the format's default */
+    int64_t max_rows; /* of a batch; 0: the format's default */
     int64_t max_bytes;
 } frz_stitch_request;
 
@@ -34,6 +34,9 @@ frz_code frz_stitch_open(const frz_table *table, const frz_entry *entry,
 /* FRZ_END after the last batch; the caller releases the batch's array. */
 frz_code frz_stitch_next(frz_stitch *stitch, frz_batch *out, frz_error *err);
 void frz_stitch_counts_get(const frz_stitch *stitch, frz_stitch_counts *out);
+/* Rows at which the row groups of the base file end, as far as it was opened, else those of the
+ * first column file; NULL if nothing was opened. */
+const int64_t *frz_stitch_group_ends(const frz_stitch *stitch, size_t *count);
 void frz_stitch_close(frz_stitch *stitch); /* NULL is fine */
 
 #endif

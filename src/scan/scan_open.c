@@ -1,0 +1,353 @@
+/*
+ * Scans: plan, read file by file, filter, project.
+ */
+#include "scan/scan_internal.h"
+
+struct frz_scan {
+    const frz_env *env;
+    frz_table *table; /* owned reference */
+    frz_arena arena;
+    frz_manifest *manifest;
+    const frz_entry *const *entries;
+    size_t entry_count;
+    size_t next_entry;
+    const frz_type *read_type; /* what the stitching reader gives */
+    const frz_type *output_type;
+    const size_t *output_index; /* of output column i in read_type */
+    frz_bound_expr *filter;
+    frz_stitch *stitch;
+    int64_t left; /* rows to go; negative: all */
+    int64_t batch_rows, batch_bytes;
+    frz_scan_report report;
+};
+
+/* ---- opening -----------------------------------------------------------------------------------
+ */
+
+/* Fields in the order asked for; a name may stand twice. */
+static frz_code resolve_columns(frz_scan *scan, const frz_scan_options *opts,
+                                const frz_schema *schema, const frz_type *readable, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    size_t n = opts->columns == NULL ? schema->type->field_count : opts->column_count;
+    frz_field *fields = frz_arena_array(&scan->arena, n + 2, sizeof *fields);
+    if (fields == NULL) {
+        return frz_fail_nomem(err, n * sizeof *fields);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const frz_field *field = &schema->type->fields[i];
+        if (opts->columns != NULL) {
+            FRZ_TRY(frz_type_resolve_name(readable, frz_str_from(opts->columns[i]), &field, err));
+        }
+        fields[i] = *field;
+    }
+    if (opts->with_lineage) {
+        fields[n++] = frz_field_row_id;
+        fields[n++] = frz_field_last_updated;
+    }
+    FRZ_TRY(frz_type_struct_of(&scan->arena, fields, n, &scan->output_type, err));
+out:
+    return rc;
+}
+
+static bool holds_id(const int32_t *ids, size_t count, int32_t id, size_t *at)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (ids[i] == id) {
+            *at = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Each field once: what the output needs, then what only the filter needs. */
+static frz_code collect_read_type(frz_scan *scan, const frz_type *readable, frz_error *err)
+{
+    size_t filter_count = 0, n = 0, at = 0;
+    const frz_type *output = scan->output_type;
+    const int32_t *filter_ids =
+        scan->filter == NULL ? NULL : frz_bound_expr_fields(scan->filter, &filter_count);
+    int32_t *ids =
+        frz_arena_array(&scan->arena, output->field_count + filter_count + 1, sizeof *ids);
+    size_t *index = frz_arena_array(&scan->arena, output->field_count + 1, sizeof *index);
+    if (ids == NULL || index == NULL) {
+        return frz_fail_nomem(err, output->field_count * sizeof *index);
+    }
+    for (size_t i = 0; i < output->field_count; i++) {
+        if (!holds_id(ids, n, output->fields[i].id, &at)) {
+            at = n;
+            ids[n++] = output->fields[i].id;
+        }
+        index[i] = at;
+    }
+    for (size_t i = 0; i < filter_count; i++) {
+        if (!holds_id(ids, n, filter_ids[i], &at)) {
+            ids[n++] = filter_ids[i];
+        }
+    }
+    scan->output_index = index;
+    return frz_project_ids(&scan->arena, readable, ids, n, &scan->read_type, err);
+}
+
+/* The lineage columns can always be read, whatever the schema calls its own. */
+static frz_code readable_of(frz_scan *scan, const frz_schema *schema, const frz_type **readable,
+                            const frz_type **projectable, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    size_t n = schema->type->field_count;
+    frz_field *fields = NULL;
+    FRZ_TRY(frz_readable_type(&scan->arena, schema, readable, err));
+    fields = frz_arena_array(&scan->arena, n + 2, sizeof *fields);
+    if (fields == NULL) {
+        rc = frz_fail_nomem(err, n * sizeof *fields);
+        goto out;
+    }
+    if (n > 0) {
+        memcpy(fields, schema->type->fields, n * sizeof *fields);
+    }
+    fields[n] = frz_field_row_id;
+    fields[n + 1] = frz_field_last_updated;
+    FRZ_TRY(frz_type_struct_of(&scan->arena, fields, n + 2, projectable, err));
+out:
+    return rc;
+}
+
+static frz_code bind_filter(frz_scan *scan, const char *where, const frz_type *readable,
+                            frz_error *err)
+{
+    const frz_expr *expr = NULL;
+    frz_code rc = frz_expr_parse(&scan->arena, frz_str_from(where), &expr, err);
+    return rc != FRZ_OK ? rc : frz_expr_bind_filter(scan->env, expr, readable, &scan->filter, err);
+}
+
+static frz_code plan(frz_scan *scan, const frz_scan_options *opts, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const frz_snapshot *snapshot = NULL;
+    const frz_schema *schema = NULL;
+    const frz_type *readable = NULL, *projectable = NULL;
+    FRZ_TRY(frz_table_snapshot(scan->table, opts->snapshot_id, &snapshot, &schema, err));
+    FRZ_TRY(readable_of(scan, schema, &readable, &projectable, err));
+    FRZ_TRY(resolve_columns(scan, opts, schema, readable, err));
+    if (opts->where != NULL) {
+        FRZ_TRY(bind_filter(scan, opts->where, readable, err));
+    }
+    FRZ_TRY(collect_read_type(scan, projectable, err));
+    if (snapshot != NULL) {
+        FRZ_TRY(frz_manifest_open(scan->table, snapshot, schema, &scan->manifest, err));
+        FRZ_TRY(frz_manifest_live(scan->manifest, &scan->entries, &scan->entry_count, err));
+    }
+    scan->report.files = (int64_t)scan->entry_count;
+out:
+    return rc;
+}
+
+frz_code frz_scan_open(frz_table *table, const frz_scan_options *opts, frz_scan **out,
+                       frz_error *err)
+{
+    static const frz_scan_options defaults = FRZ_SCAN_OPTIONS_INIT;
+    frz_code rc = FRZ_OK;
+    opts = opts == NULL ? &defaults : opts;
+    frz_scan *scan = frz_alloc_zero(table->env, 1, sizeof *scan);
+    if (scan == NULL) {
+        return frz_fail_nomem(err, sizeof *scan);
+    }
+    scan->env = table->env;
+    scan->table = frz_table_ref(table);
+    scan->left = opts->limit;
+    scan->batch_rows = opts->batch_rows;
+    scan->batch_bytes = opts->batch_bytes;
+    frz_arena_init(&scan->arena, table->env, FRZ_ARENA_NO_LIMIT);
+    FRZ_TRY(plan(scan, opts, err));
+    *out = scan;
+    scan = NULL;
+out:
+    frz_scan_close(scan);
+    return rc;
+}
+
+void frz_scan_close(frz_scan *scan)
+{
+    if (scan == NULL) {
+        return;
+    }
+    const frz_env *env = scan->env;
+    frz_stitch_close(scan->stitch);
+    frz_bound_expr_free(scan->filter);
+    frz_manifest_free(scan->manifest);
+    frz_arena_reset(&scan->arena);
+    frz_table_unref(scan->table);
+    frz_free(env, scan);
+}
+
+frz_code frz_scan_schema(const frz_scan *scan, struct ArrowSchema *out, frz_error *err)
+{
+    return frz_type_to_arrow(scan->env, scan->output_type, out, err);
+}
+
+void frz_scan_report_get(const frz_scan *scan, frz_scan_report *out)
+{
+    *out = scan->report;
+    if (scan->stitch != NULL) {
+        frz_stitch_counts counts;
+        frz_stitch_counts_get(scan->stitch, &counts);
+        out->base_files_opened += counts.base_files_opened;
+        out->column_files_opened += counts.column_files_opened;
+    }
+}
+
+/* ---- reading
+ * ------------------------------------------------------------------------------------- */
+
+static void close_entry(frz_scan *scan)
+{
+    frz_stitch_counts counts;
+    frz_stitch_counts_get(scan->stitch, &counts);
+    scan->report.base_files_opened += counts.base_files_opened;
+    scan->report.column_files_opened += counts.column_files_opened;
+    frz_stitch_close(scan->stitch);
+    scan->stitch = NULL;
+}
+
+/* Open the next data file that can hold matching rows; FRZ_END if there is none. */
+static frz_code open_entry(frz_scan *scan, frz_error *err)
+{
+    while (scan->next_entry < scan->entry_count) {
+        const frz_entry *entry = scan->entries[scan->next_entry++];
+        if (!frz_entry_may_match(entry, scan->filter)) {
+            scan->report.files_skipped++;
+            frz_log(scan->env, "scan", FRZ_LOG_DEBUG, "%.*s: skipped by statistics",
+                    FRZ_STR_ARG(entry->location));
+            continue;
+        }
+        frz_stitch_request request = {.projection = scan->read_type,
+                                      .max_rows = scan->batch_rows,
+                                      .max_bytes = scan->batch_bytes};
+        return frz_stitch_open(scan->table, entry, &request, &scan->stitch, err);
+    }
+    return FRZ_END;
+}
+
+/* The output columns of the rows that are selected (NULL: all); by reference where all are. */
+static frz_code project(const frz_scan *scan, const struct ArrowArray *batch,
+                        const uint8_t *selection, int64_t selected, struct ArrowArray *out,
+                        frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    size_t n = scan->output_type->field_count, made = 0;
+    struct ArrowArray *columns = frz_alloc_zero(scan->env, n, sizeof *columns);
+    if (columns == NULL) {
+        return frz_fail_nomem(err, n * sizeof *columns);
+    }
+    for (; made < n; made++) {
+        const struct ArrowArray *source = batch->children[scan->output_index[made]];
+        FRZ_TRY(selection == NULL
+                    ? frz_array_slice(scan->env, source, 0, batch->length, &columns[made], err)
+                    : frz_array_filter(scan->env, scan->output_type->fields[made].type, source,
+                                       selection, selected, &columns[made], err));
+    }
+    made = 0; /* the columns move, also on failure */
+    FRZ_TRY(frz_batch_make(scan->env, selected, columns, n, out, err));
+out:
+    for (size_t i = 0; i < made; i++) {
+        frz_array_release(&columns[i]);
+    }
+    frz_free(scan->env, columns);
+    return rc;
+}
+
+/* Keep only the first rows of a batch. */
+static frz_code cut(const frz_scan *scan, struct ArrowArray *batch, int64_t rows, frz_error *err)
+{
+    struct ArrowArray whole;
+    frz_array_move(batch, &whole);
+    frz_code rc = frz_batch_slice(scan->env, &whole, 0, rows, batch, err);
+    frz_array_release(&whole);
+    return rc;
+}
+
+/* The rows of one stitched batch that the filter lets through; out stays empty if there are none.
+ */
+static frz_code take_batch(frz_scan *scan, const frz_batch *batch, struct ArrowArray *out,
+                           frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    int64_t selected = batch->array.length;
+    uint8_t *selection = NULL;
+    scan->report.rows_read += batch->array.length;
+    if (scan->filter != NULL) {
+        selection = frz_alloc(scan->env, frz_bitmap_bytes(batch->array.length) + 8);
+        if (selection == NULL) {
+            return frz_fail_nomem(err, frz_bitmap_bytes(batch->array.length));
+        }
+        FRZ_TRY(frz_expr_select(scan->filter, scan->read_type, &batch->array, batch->first_row,
+                                selection, &selected, err));
+    }
+    if (selected > 0) {
+        bool all = selected == batch->array.length;
+        FRZ_TRY(project(scan, &batch->array, all ? NULL : selection, selected, out, err));
+        if (scan->left >= 0 && scan->left < out->length) {
+            FRZ_TRY(cut(scan, out, scan->left, err));
+        }
+    }
+out:
+    frz_free(scan->env, selection);
+    return rc;
+}
+
+frz_code frz_scan_next(frz_scan *scan, struct ArrowArray *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    struct ArrowArray rows = {0};
+    while (rows.release == NULL) {
+        frz_batch batch = {0};
+        if (scan->left == 0) {
+            return FRZ_END;
+        }
+        if (scan->stitch == NULL) {
+            FRZ_TRY(open_entry(scan, err));
+        }
+        rc = frz_stitch_next(scan->stitch, &batch, err);
+        if (rc == FRZ_END) {
+            close_entry(scan);
+            continue;
+        }
+        if (rc == FRZ_OK) {
+            rc = take_batch(scan, &batch, &rows, err);
+            frz_array_release(&batch.array);
+        }
+        FRZ_TRY(rc);
+    }
+    scan->left -= scan->left > 0 ? rows.length : 0;
+    scan->report.rows_returned += rows.length;
+    frz_array_move(&rows, out);
+    rc = FRZ_OK;
+out:
+    frz_array_release(&rows);
+    return rc;
+}
+
+/* ---- as a stream
+ * ------------------------------------------------------------------------------------ */
+
+static frz_code stream_schema(void *ctx, struct ArrowSchema *out, frz_error *err)
+{
+    return frz_scan_schema(ctx, out, err);
+}
+
+static frz_code stream_next(void *ctx, struct ArrowArray *out, frz_error *err)
+{
+    return frz_scan_next(ctx, out, err);
+}
+
+static void stream_release(void *ctx)
+{
+    frz_scan_close(ctx);
+}
+
+frz_code frz_scan_export(frz_scan *scan, struct ArrowArrayStream *out, frz_error *err)
+{
+    static const frz_stream_ops ops = {stream_schema, stream_next, stream_release};
+    return frz_stream_make(scan->env, &ops, scan, out, err);
+}

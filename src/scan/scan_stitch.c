@@ -1,0 +1,519 @@
+/*
+ * The stitching reader.
+ *
+ * Invariants:
+ *  1. Each projected field has one provider: the column file that lists it, else the base file if
+ *     it stores the field, else a constant (its default, or null).
+ *  2. A file is opened only if it provides something, or if only its schema can tell whether it
+ *     does (the base file, for fields that no column file lists).
+ *  3. Every opened file has exactly the entry's number of rows.
+ *  4. All parts are read over the same row ranges. A batch that comes out covers rows of one batch
+ *     of every part; columns are taken over by reference, never copied, except lineage columns in
+ *     which nulls are replaced by what they stand for.
+ *
+ * spec: column files, reader procedure
+ */
+#include "scan/scan_internal.h"
+
+#define DEFAULT_ROWS 65536
+
+/* A file that provides columns, and the batch that it stands in. */
+typedef struct stitch_part {
+    frz_data_file *file;
+    frz_data_reader *reader;
+    const frz_column_file *column_file; /* NULL: the base file */
+    const frz_type *projection;
+    frz_batch batch;
+    int64_t used; /* rows of the batch handed out */
+} stitch_part;
+
+/* Where an output column comes from. */
+typedef struct stitch_column {
+    size_t part;  /* STITCH_CONSTANT: no file */
+    size_t index; /* in the part's projection */
+} stitch_column;
+
+#define STITCH_CONSTANT SIZE_MAX
+
+struct frz_stitch {
+    const frz_env *env;
+    const frz_table *table;
+    const frz_entry *entry;
+    frz_arena arena;
+    const frz_type *projection;
+    frz_row_range *ranges;
+    size_t range_count;
+    size_t range; /* for constants only: the range that is read */
+    int64_t next_row;
+    int64_t max_rows, max_bytes;
+    stitch_part *parts;
+    size_t part_count;
+    stitch_column *columns;
+    frz_stitch_counts counts;
+};
+
+static frz_str entry_location(const frz_stitch *stitch)
+{
+    return stitch->entry->location;
+}
+
+/* ---- providers --------------------------------------------------------------------------------
+ */
+
+typedef struct nested_check {
+    const frz_column_file *provider; /* of the top-level field */
+    const frz_entry *entry;
+    size_t listed, unlisted; /* descendants in the provider's list, and not */
+    int32_t stray;           /* a descendant that another column file lists; 0: none */
+} nested_check;
+
+static bool lists_id(const frz_column_file *file, int32_t id)
+{
+    for (size_t i = 0; i < file->field_id_count; i++) {
+        if (file->field_ids[i] == id) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static frz_code check_descendant(void *ctx, const frz_field *field, bool in_repeated,
+                                 frz_error *err)
+{
+    nested_check *check = ctx;
+    const frz_column_file *provider = frz_entry_provider(check->entry, field->id);
+    (void)err;
+    if (provider != NULL && provider != check->provider) {
+        check->stray = field->id;
+    }
+    if (!in_repeated && check->provider != NULL) {
+        *(lists_id(check->provider, field->id) ? &check->listed : &check->unlisted) += 1;
+    }
+    return FRZ_OK;
+}
+
+/* The provider of a top-level field; a struct of which parts are stored apart is refused. spec:
+ * field_ids, structs */
+static frz_code find_provider(const frz_stitch *stitch, const frz_field *field,
+                              const frz_column_file **out, frz_error *err)
+{
+    nested_check check = {.provider = frz_entry_provider(stitch->entry, field->id),
+                          .entry = stitch->entry};
+    if (field->type->id == FRZ_TYPE_STRUCT) {
+        frz_code rc = frz_type_visit(field->type, check_descendant, &check, err);
+        if (rc != FRZ_OK) {
+            return rc;
+        }
+        if (check.stray != 0 || (check.listed > 0 && check.unlisted > 0)) {
+            return frz_fail(err, FRZ_E_UNSUPPORTED,
+                            "unsupported: struct \"%.*s\" (field id %d) of %.*s is stored partly "
+                            "in a column file",
+                            FRZ_STR_ARG(field->name), field->id,
+                            FRZ_STR_ARG(entry_location(stitch)));
+        }
+    }
+    *out = check.provider;
+    return FRZ_OK;
+}
+
+/* ---- opening ------------------------------------------------------------------------------------
+ */
+
+static bool any_field_has_id(const frz_type *type)
+{
+    for (size_t i = 0; i < type->field_count; i++) {
+        if (type->fields[i].id > 0) {
+            return true;
+        }
+    }
+    return type->field_count == 0;
+}
+
+static frz_code open_file(frz_stitch *stitch, frz_str recorded, const frz_name_mapping *mapping,
+                          frz_data_file **out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    char *location = NULL;
+    frz_data_file *file = NULL;
+    FRZ_TRY(frz_table_resolve_access(stitch->table, recorded, &location, err));
+    FRZ_TRY(frz_data_file_open(stitch->env, location, mapping, &file, err));
+    if (frz_data_file_row_count(file) != stitch->entry->record_count) {
+        rc = frz_fail(err, FRZ_E_CORRUPT, "%s: file has %lld rows, its manifest entry says %lld",
+                      location, (long long)frz_data_file_row_count(file),
+                      (long long)stitch->entry->record_count);
+        goto out;
+    }
+    if (!any_field_has_id(frz_data_file_type(file))) {
+        rc = frz_fail(err, FRZ_E_CORRUPT,
+                      "%s: columns have no field ids and no name mapping gives them any", location);
+        frz_hint(err, "set the table property schema.name-mapping.default");
+        goto out;
+    }
+    *out = file;
+    file = NULL;
+out:
+    frz_data_file_close(file);
+    frz_free(stitch->env, location);
+    return rc;
+}
+
+/* The part for a provider, opened on first use. */
+static frz_code part_for(frz_stitch *stitch, const frz_column_file *provider, size_t *index,
+                         frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const frz_table *table = stitch->table;
+    for (size_t i = 0; i < stitch->part_count; i++) {
+        if (stitch->parts[i].column_file == provider) {
+            *index = i;
+            return FRZ_OK;
+        }
+    }
+    stitch_part *part = &stitch->parts[stitch->part_count];
+    *part = (stitch_part){.column_file = provider};
+    if (provider == NULL) {
+        FRZ_TRY(open_file(stitch, entry_location(stitch),
+                          table->has_mapping ? &table->mapping : NULL, &part->file, err));
+        stitch->counts.base_files_opened++;
+    } else {
+        FRZ_TRY(open_file(stitch, provider->location, NULL, &part->file, err));
+        stitch->counts.column_files_opened++;
+    }
+    *index = stitch->part_count++;
+out:
+    return rc;
+}
+
+static bool is_lineage(int32_t id)
+{
+    return id == FRZ_ID_ROW_ID || id == FRZ_ID_LAST_UPDATED;
+}
+
+/* No file stores the field: it reads as its default, or null. */
+static frz_code check_constant(const frz_stitch *stitch, const frz_field *field, frz_error *err)
+{
+    if (field->required && field->initial_default == NULL) {
+        return frz_fail(err, FRZ_E_CORRUPT,
+                        "%.*s: required column \"%.*s\" (field id %d) is not stored and has no "
+                        "default",
+                        FRZ_STR_ARG(entry_location(stitch)), FRZ_STR_ARG(field->name), field->id);
+    }
+    return FRZ_OK;
+}
+
+static frz_code choose_column(frz_stitch *stitch, size_t i, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const frz_field *field = &stitch->projection->fields[i];
+    const frz_column_file *provider = NULL;
+    size_t part = STITCH_CONSTANT;
+    stitch->columns[i].part = STITCH_CONSTANT;
+    if (field->type->id == FRZ_TYPE_UNKNOWN) {
+        return FRZ_OK; /* never stored, always null */
+    }
+    FRZ_TRY(find_provider(stitch, field, &provider, err));
+    FRZ_TRY(part_for(stitch, provider, &part, err));
+    if (frz_data_file_has_field(stitch->parts[part].file, field->id)) {
+        stitch->columns[i].part = part;
+    } else if (provider != NULL) {
+        rc = frz_fail(err, FRZ_E_CORRUPT,
+                      "%.*s: column file lists field id %d (\"%.*s\") but does not store it",
+                      FRZ_STR_ARG(provider->location), field->id, FRZ_STR_ARG(field->name));
+    } else if (!is_lineage(field->id)) {
+        rc = check_constant(stitch, field, err);
+    }
+out:
+    return rc;
+}
+
+/* Deleted rows may be null in a column file whatever the table says, and optional columns of a
+ * base file may be read as required: nulls are checked after reading. */
+static frz_field relaxed(const frz_field *field)
+{
+    frz_field copy = *field;
+    copy.required = false;
+    return copy;
+}
+
+static frz_code open_reader(frz_stitch *stitch, size_t part_index, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    stitch_part *part = &stitch->parts[part_index];
+    size_t n = 0;
+    frz_field *fields =
+        frz_arena_array(&stitch->arena, stitch->projection->field_count, sizeof *fields);
+    if (fields == NULL) {
+        return frz_fail_nomem(err, stitch->projection->field_count * sizeof *fields);
+    }
+    for (size_t i = 0; i < stitch->projection->field_count; i++) {
+        if (stitch->columns[i].part == part_index) {
+            stitch->columns[i].index = n;
+            fields[n++] = relaxed(&stitch->projection->fields[i]);
+        }
+    }
+    if (n == 0) {
+        return FRZ_OK; /* opened only to learn that it stores nothing of use */
+    }
+    FRZ_TRY(frz_type_struct_of(&stitch->arena, fields, n, &part->projection, err));
+    frz_read_request request = {.projection = part->projection,
+                                .ranges = stitch->ranges,
+                                .range_count = stitch->range_count,
+                                .max_rows = stitch->max_rows,
+                                .max_bytes = stitch->max_bytes};
+    FRZ_TRY(frz_data_reader_open(part->file, &request, &part->reader, err));
+out:
+    return rc;
+}
+
+/* The ranges to read; all rows if none are asked for. */
+static frz_code copy_ranges(frz_stitch *stitch, const frz_stitch_request *request, frz_error *err)
+{
+    size_t n = request->ranges == NULL ? 1 : request->range_count;
+    stitch->ranges = frz_arena_array(&stitch->arena, FRZ_MAX(n, (size_t)1), sizeof *stitch->ranges);
+    if (stitch->ranges == NULL) {
+        return frz_fail_nomem(err, n * sizeof *stitch->ranges);
+    }
+    if (request->ranges == NULL) {
+        stitch->ranges[0] = (frz_row_range){0, stitch->entry->record_count};
+    } else if (n > 0) {
+        memcpy(stitch->ranges, request->ranges, n * sizeof *stitch->ranges);
+    }
+    stitch->range_count = n;
+    stitch->next_row = n == 0 ? 0 : stitch->ranges[0].start;
+    return FRZ_OK;
+}
+
+frz_code frz_stitch_open(const frz_table *table, const frz_entry *entry,
+                         const frz_stitch_request *request, frz_stitch **out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_stitch *stitch = frz_alloc_zero(table->env, 1, sizeof *stitch);
+    if (stitch == NULL) {
+        return frz_fail_nomem(err, sizeof *stitch);
+    }
+    stitch->env = table->env;
+    stitch->table = table;
+    stitch->entry = entry;
+    stitch->max_rows = request->max_rows > 0 ? request->max_rows : DEFAULT_ROWS;
+    stitch->max_bytes = request->max_bytes;
+    frz_arena_init(&stitch->arena, table->env, FRZ_ARENA_NO_LIMIT);
+    if (entry->has_deletion_vector) {
+        rc = frz_fail(err, FRZ_E_UNSUPPORTED, "unsupported: deletion vector of %.*s",
+                      FRZ_STR_ARG(entry->location));
+        goto out;
+    }
+    FRZ_TRY(frz_type_copy(&stitch->arena, request->projection, &stitch->projection, err));
+    FRZ_TRY(copy_ranges(stitch, request, err));
+    stitch->parts =
+        frz_arena_array(&stitch->arena, entry->column_file_count + 1, sizeof *stitch->parts);
+    stitch->columns = frz_arena_array(&stitch->arena, stitch->projection->field_count + 1,
+                                      sizeof *stitch->columns);
+    if (stitch->parts == NULL || stitch->columns == NULL) {
+        rc = frz_fail_nomem(err, sizeof *stitch->parts);
+        goto out;
+    }
+    for (size_t i = 0; i < stitch->projection->field_count; i++) {
+        FRZ_TRY(choose_column(stitch, i, err));
+    }
+    for (size_t i = 0; i < stitch->part_count; i++) {
+        FRZ_TRY(open_reader(stitch, i, err));
+    }
+    *out = stitch;
+    stitch = NULL;
+out:
+    frz_stitch_close(stitch);
+    return rc;
+}
+
+void frz_stitch_close(frz_stitch *stitch)
+{
+    if (stitch == NULL) {
+        return;
+    }
+    const frz_env *env = stitch->env;
+    for (size_t i = 0; i < stitch->part_count; i++) {
+        frz_array_release(&stitch->parts[i].batch.array);
+        frz_data_reader_close(stitch->parts[i].reader);
+        frz_data_file_close(stitch->parts[i].file);
+    }
+    frz_arena_reset(&stitch->arena);
+    frz_free(env, stitch);
+}
+
+void frz_stitch_counts_get(const frz_stitch *stitch, frz_stitch_counts *out)
+{
+    *out = stitch->counts;
+}
+
+const int64_t *frz_stitch_group_ends(const frz_stitch *stitch, size_t *count)
+{
+    const stitch_part *best = NULL;
+    for (size_t i = 0; i < stitch->part_count; i++) {
+        if (best == NULL || stitch->parts[i].column_file == NULL) {
+            best = &stitch->parts[i];
+        }
+    }
+    *count = 0;
+    return best == NULL ? NULL : frz_data_file_group_ends(best->file, count);
+}
+
+/* ---- reading
+ * ---------------------------------------------------------------------------------------- */
+
+/* Have rows in every part; the window is what all of them have. FRZ_END at the end. */
+static frz_code next_window(frz_stitch *stitch, int64_t *first_row, int64_t *rows, frz_error *err)
+{
+    bool any = false;
+    frz_code rc = FRZ_OK;
+    for (size_t i = 0; i < stitch->part_count; i++) {
+        stitch_part *part = &stitch->parts[i];
+        if (part->reader == NULL) {
+            continue;
+        }
+        if (part->batch.array.release == NULL) {
+            rc = frz_data_reader_next(part->reader, &part->batch, err);
+            if (rc == FRZ_END && any) {
+                return frz_fail(err, FRZ_E_INTERNAL, "%.*s: parts end at different rows",
+                                FRZ_STR_ARG(entry_location(stitch)));
+            }
+            if (rc != FRZ_OK) {
+                return rc;
+            }
+            part->used = 0;
+        }
+        int64_t first = part->batch.first_row + part->used;
+        int64_t left = part->batch.array.length - part->used;
+        if (any && first != *first_row) {
+            return frz_fail(err, FRZ_E_INTERNAL, "%.*s: parts stand at rows %lld and %lld",
+                            FRZ_STR_ARG(entry_location(stitch)), (long long)*first_row,
+                            (long long)first);
+        }
+        *rows = any ? FRZ_MIN(*rows, left) : left;
+        *first_row = first;
+        any = true;
+    }
+    if (any) {
+        return FRZ_OK;
+    }
+    /* constants only */
+    while (stitch->range < stitch->range_count &&
+           stitch->next_row >= stitch->ranges[stitch->range].end) {
+        stitch->range++;
+        stitch->next_row =
+            stitch->range < stitch->range_count ? stitch->ranges[stitch->range].start : 0;
+    }
+    if (stitch->range == stitch->range_count) {
+        return FRZ_END;
+    }
+    *first_row = stitch->next_row;
+    *rows = FRZ_MIN(stitch->ranges[stitch->range].end - stitch->next_row, stitch->max_rows);
+    return FRZ_OK;
+}
+
+/* The window is handed out: drop what is used up. */
+static void advance(frz_stitch *stitch, int64_t rows)
+{
+    stitch->next_row += rows;
+    for (size_t i = 0; i < stitch->part_count; i++) {
+        stitch_part *part = &stitch->parts[i];
+        part->used += rows;
+        if (part->batch.array.release != NULL && part->used >= part->batch.array.length) {
+            frz_array_release(&part->batch.array);
+        }
+    }
+}
+
+/* A lineage column: what is stored, with nulls (or all rows, if nothing is stored) replaced by base
+ * + step * row. spec: row lineage */
+static frz_code fill_lineage(const frz_env *env, const struct ArrowArray *stored, int64_t rows,
+                             int64_t base, int64_t step, int64_t first_row, struct ArrowArray *out,
+                             frz_error *err)
+{
+    frz_buffer *buffers[2] = {NULL, NULL};
+    frz_code rc = frz_buffer_new(env, (size_t)rows * sizeof(int64_t), &buffers[1], err);
+    if (rc != FRZ_OK) {
+        return rc;
+    }
+    int64_t *values = (int64_t *)(void *)buffers[1]->data;
+    for (int64_t i = 0; i < rows; i++) {
+        bool has = stored != NULL && !frz_is_null(stored, i);
+        values[i] = has ? frz_get_i64(stored, i) : base + step * (first_row + i);
+    }
+    return frz_array_make(env, rows, 0, buffers, 2, NULL, 0, out, err);
+}
+
+static frz_code lineage_column(const frz_stitch *stitch, const frz_field *field,
+                               const struct ArrowArray *stored, int64_t first_row, int64_t rows,
+                               struct ArrowArray *out, frz_error *err)
+{
+    const frz_entry *entry = stitch->entry;
+    if (field->id == FRZ_ID_LAST_UPDATED) {
+        return fill_lineage(stitch->env, stored, rows, entry->sequence_number, 0, first_row, out,
+                            err);
+    }
+    if (entry->first_row_id == FRZ_NO_VALUE) {
+        return stored != NULL ? frz_array_slice(stitch->env, stored, 0, rows, out, err)
+                              : frz_array_nulls(stitch->env, field->type, rows, out, err);
+    }
+    return fill_lineage(stitch->env, stored, rows, entry->first_row_id, 1, first_row, out, err);
+}
+
+/* One output column of the window. */
+static frz_code make_column(const frz_stitch *stitch, size_t i, int64_t first_row, int64_t rows,
+                            struct ArrowArray *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const frz_field *field = &stitch->projection->fields[i];
+    const stitch_column *column = &stitch->columns[i];
+    struct ArrowArray slice = {0};
+    if (column->part != STITCH_CONSTANT) {
+        const stitch_part *part = &stitch->parts[column->part];
+        FRZ_TRY(frz_array_slice(stitch->env, part->batch.array.children[column->index], part->used,
+                                rows, &slice, err));
+    }
+    if (is_lineage(field->id)) {
+        FRZ_TRY(lineage_column(stitch, field, slice.release == NULL ? NULL : &slice, first_row,
+                               rows, out, err));
+    } else if (column->part == STITCH_CONSTANT) {
+        FRZ_TRY(
+            frz_array_constant(stitch->env, field->type, field->initial_default, rows, out, err));
+    } else if (field->required && frz_null_count(&slice) > 0) {
+        rc = frz_fail(err, FRZ_E_CORRUPT,
+                      "%.*s: required column \"%.*s\" (field id %d) is null in rows %lld to %lld",
+                      FRZ_STR_ARG(entry_location(stitch)), FRZ_STR_ARG(field->name), field->id,
+                      (long long)first_row, (long long)(first_row + rows - 1));
+    } else {
+        frz_array_move(&slice, out);
+    }
+out:
+    frz_array_release(&slice);
+    return rc;
+}
+
+frz_code frz_stitch_next(frz_stitch *stitch, frz_batch *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    int64_t first_row = 0, rows = 0;
+    size_t made = 0;
+    size_t n = stitch->projection->field_count;
+    struct ArrowArray *columns = NULL;
+    FRZ_TRY(next_window(stitch, &first_row, &rows, err));
+    columns = frz_alloc_zero(stitch->env, n, sizeof *columns);
+    if (columns == NULL) {
+        rc = frz_fail_nomem(err, n * sizeof *columns);
+        goto out;
+    }
+    for (; made < n; made++) {
+        FRZ_TRY(make_column(stitch, made, first_row, rows, &columns[made], err));
+    }
+    made = 0; /* the columns move, also on failure */
+    FRZ_TRY(frz_batch_make(stitch->env, rows, columns, n, &out->array, err));
+    out->first_row = first_row;
+    advance(stitch, rows);
+out:
+    for (size_t i = 0; i < made; i++) {
+        frz_array_release(&columns[i]);
+    }
+    frz_free(stitch->env, columns);
+    return rc;
+}
