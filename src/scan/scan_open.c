@@ -90,29 +90,6 @@ static frz_code collect_read_type(frz_scan *scan, const frz_type *readable, frz_
     return frz_project_ids(&scan->arena, readable, ids, n, &scan->read_type, err);
 }
 
-/* The lineage columns can always be read, whatever the schema calls its own. */
-static frz_code readable_of(frz_scan *scan, const frz_schema *schema, const frz_type **readable,
-                            const frz_type **projectable, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    size_t n = schema->type->field_count;
-    frz_field *fields = NULL;
-    FRZ_TRY(frz_readable_type(&scan->arena, schema, readable, err));
-    fields = frz_arena_array(&scan->arena, n + 2, sizeof *fields);
-    if (fields == NULL) {
-        rc = frz_fail_nomem(err, n * sizeof *fields);
-        goto out;
-    }
-    if (n > 0) {
-        memcpy(fields, schema->type->fields, n * sizeof *fields);
-    }
-    fields[n] = frz_field_row_id;
-    fields[n + 1] = frz_field_last_updated;
-    FRZ_TRY(frz_type_struct_of(&scan->arena, fields, n + 2, projectable, err));
-out:
-    return rc;
-}
-
 static frz_code bind_filter(frz_scan *scan, const char *where, const frz_type *readable,
                             frz_error *err)
 {
@@ -128,7 +105,8 @@ static frz_code plan(frz_scan *scan, const frz_scan_options *opts, frz_error *er
     const frz_schema *schema = NULL;
     const frz_type *readable = NULL, *projectable = NULL;
     FRZ_TRY(frz_table_snapshot(scan->table, opts->snapshot_id, &snapshot, &schema, err));
-    FRZ_TRY(readable_of(scan, schema, &readable, &projectable, err));
+    FRZ_TRY(frz_readable_type(&scan->arena, schema, &readable, err));
+    FRZ_TRY(frz_projectable_type(&scan->arena, schema, &projectable, err));
     FRZ_TRY(resolve_columns(scan, opts, schema, readable, err));
     if (opts->where != NULL) {
         FRZ_TRY(bind_filter(scan, opts->where, readable, err));

@@ -24,8 +24,9 @@ static bool has_name(const frz_type *type, frz_str name)
     return false;
 }
 
-frz_code frz_readable_type(frz_arena *arena, const frz_schema *schema, const frz_type **out,
-                           frz_error *err)
+/* The schema's fields and the lineage columns; without those whose names are taken, if asked. */
+static frz_code with_lineage(frz_arena *arena, const frz_schema *schema, bool by_name,
+                             const frz_type **out, frz_error *err)
 {
     const frz_field *lineage[] = {&frz_field_row_id, &frz_field_last_updated};
     const frz_type *type = schema->type;
@@ -38,11 +39,23 @@ frz_code frz_readable_type(frz_arena *arena, const frz_schema *schema, const frz
         memcpy(fields, type->fields, n * sizeof *fields);
     }
     for (size_t i = 0; i < FRZ_ARRAY_COUNT(lineage); i++) {
-        if (!has_name(type, lineage[i]->name)) {
+        if (!by_name || !has_name(type, lineage[i]->name)) {
             fields[n++] = *lineage[i];
         }
     }
     return frz_type_struct_of(arena, fields, n, out, err);
+}
+
+frz_code frz_readable_type(frz_arena *arena, const frz_schema *schema, const frz_type **out,
+                           frz_error *err)
+{
+    return with_lineage(arena, schema, true, out, err);
+}
+
+frz_code frz_projectable_type(frz_arena *arena, const frz_schema *schema, const frz_type **out,
+                              frz_error *err)
+{
+    return with_lineage(arena, schema, false, out, err);
 }
 
 frz_code frz_project_ids(frz_arena *arena, const frz_type *struct_type, const int32_t *ids,

@@ -105,6 +105,11 @@ frz_code frz_schema_copy(frz_arena *arena, const frz_schema *schema, const frz_s
 frz_code frz_type_struct_of(frz_arena *arena, const frz_field *fields, size_t count,
                             const frz_type **out, frz_error *err);
 
+/* A copy in which every field is optional, list elements and map values included, map keys and what
+ * is below them excepted. Parts that do not change are shared. */
+frz_code frz_type_make_optional(frz_arena *arena, const frz_type *type, const frz_type **out,
+                                frz_error *err);
+
 /* Lookup. NULL if there is none. */
 const frz_field *frz_type_field_by_id(const frz_type *struct_type, int32_t id); /* top level */
 const frz_field *frz_type_find_id(const frz_type *type, int32_t id);            /* any depth */
@@ -152,6 +157,11 @@ frz_code frz_array_constant(const frz_env *env, const frz_type *type, const frz_
 frz_code frz_array_filter(const frz_env *env, const frz_type *type, const struct ArrowArray *src,
                           const uint8_t *selection, int64_t selected, struct ArrowArray *out,
                           frz_error *err);
+/* The rows whose bit is set in selection from one array, the others from another of equal length
+ * (type_merge.c). */
+frz_code frz_array_merge(const frz_env *env, const frz_type *type, const struct ArrowArray *chosen,
+                         const struct ArrowArray *others, const uint8_t *selection,
+                         struct ArrowArray *out, frz_error *err);
 /* One array after the other. */
 frz_code frz_array_concat(const frz_env *env, const frz_type *type,
                           const struct ArrowArray *parts, size_t n_parts, struct ArrowArray *out,

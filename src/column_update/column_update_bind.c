@@ -1,0 +1,246 @@
+/*
+ * Binding an update to one version of the table: which columns are read, which are written, and on
+ * which the result depends.
+ */
+#include <stdlib.h>
+
+#include "column_update/column_update_internal.h"
+
+frz_code update_plan_parse(update_plan *plan, frz_arena *arena, const frz_assignment *assignments,
+                           size_t count, const char *where, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    if (count == 0) {
+        return frz_fail(err, FRZ_E_ARGUMENT, "an update needs at least one assignment");
+    }
+    plan->assignments = frz_arena_array(arena, count, sizeof *plan->assignments);
+    if (plan->assignments == NULL) {
+        return frz_fail_nomem(err, count * sizeof *plan->assignments);
+    }
+    plan->assignment_count = count;
+    for (size_t i = 0; i < count; i++) {
+        update_assignment *assignment = &plan->assignments[i];
+        FRZ_TRY(
+            frz_arena_str(arena, frz_str_from(assignments[i].column), &assignment->column, err));
+        FRZ_TRY(
+            frz_expr_parse(arena, frz_str_from(assignments[i].expression), &assignment->expr, err));
+    }
+    if (where != NULL) {
+        FRZ_TRY(frz_expr_parse(arena, frz_str_from(where), &plan->where, err));
+    }
+out:
+    return rc;
+}
+
+void update_plan_unbind(update_plan *plan)
+{
+    for (size_t i = 0; i < plan->assignment_count; i++) {
+        frz_bound_expr_free(plan->assignments[i].bound);
+        plan->assignments[i].bound = NULL;
+    }
+    frz_bound_expr_free(plan->filter);
+    plan->filter = NULL;
+    frz_arena_reset(&plan->arena);
+}
+
+/* ---- sets of field ids -------------------------------------------------------------------------
+ */
+
+typedef struct id_set {
+    int32_t *ids;
+    size_t count;
+} id_set;
+
+static int by_number(const void *a, const void *b)
+{
+    int32_t left = *(const int32_t *)a;
+    int32_t right = *(const int32_t *)b;
+    return (left > right) - (left < right);
+}
+
+static frz_code id_set_open(id_set *set, frz_arena *arena, size_t room, frz_error *err)
+{
+    set->count = 0;
+    set->ids = frz_arena_array(arena, room + 1, sizeof *set->ids);
+    return set->ids == NULL ? frz_fail_nomem(err, room * sizeof *set->ids) : FRZ_OK;
+}
+
+static void id_set_add(id_set *set, const int32_t *ids, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        set->ids[set->count++] = ids[i];
+    }
+}
+
+/* Ascending, each once. */
+static void id_set_close(id_set *set)
+{
+    size_t kept = 0;
+    qsort(set->ids, set->count, sizeof *set->ids, by_number);
+    for (size_t i = 0; i < set->count; i++) {
+        if (kept == 0 || set->ids[kept - 1] != set->ids[i]) {
+            set->ids[kept++] = set->ids[i];
+        }
+    }
+    set->count = kept;
+}
+
+/* ---- binding ------------------------------------------------------------------------------------
+ */
+
+static int by_field_id(const void *a, const void *b)
+{
+    return by_number(&((const update_assignment *)a)->field->id,
+                     &((const update_assignment *)b)->field->id);
+}
+
+static frz_code bind_assignments(update_plan *plan, const frz_schema *schema,
+                                 const frz_type *readable, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    update_assignment *assignments = plan->assignments;
+    for (size_t i = 0; i < plan->assignment_count; i++) {
+        FRZ_TRY(
+            frz_type_resolve_name(schema->type, assignments[i].column, &assignments[i].field, err));
+        FRZ_TRY(frz_expr_bind_assign(plan->env, assignments[i].expr, readable, assignments[i].field,
+                                     &assignments[i].bound, err));
+    }
+    qsort(assignments, plan->assignment_count, sizeof *assignments, by_field_id);
+    for (size_t i = 1; i < plan->assignment_count; i++) {
+        if (assignments[i].field->id == assignments[i - 1].field->id) {
+            return frz_fail(err, FRZ_E_ARGUMENT, "column \"%.*s\" is assigned twice",
+                            FRZ_STR_ARG(assignments[i].field->name));
+        }
+    }
+out:
+    return rc;
+}
+
+/* What the result depends on: fields of SET and WHERE, and, if rows may be left as they are, the
+ * assigned fields themselves. */
+static frz_code collect_dependencies(update_plan *plan, id_set *depends, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    size_t room = plan->assignment_count, n = 0;
+    const int32_t *ids = NULL;
+    for (size_t i = 0; i < plan->assignment_count; i++) {
+        frz_bound_expr_fields(plan->assignments[i].bound, &n);
+        room += n;
+    }
+    if (plan->filter != NULL) {
+        frz_bound_expr_fields(plan->filter, &n);
+        room += n;
+    }
+    FRZ_TRY(id_set_open(depends, &plan->arena, room, err));
+    for (size_t i = 0; i < plan->assignment_count; i++) {
+        ids = frz_bound_expr_fields(plan->assignments[i].bound, &n);
+        id_set_add(depends, ids, n);
+        if (plan->filter != NULL) {
+            id_set_add(depends, &plan->assignments[i].field->id, 1);
+        }
+    }
+    if (plan->filter != NULL) {
+        ids = frz_bound_expr_fields(plan->filter, &n);
+        id_set_add(depends, ids, n);
+    }
+    id_set_close(depends);
+out:
+    return rc;
+}
+
+static frz_code make_read_type(update_plan *plan, const frz_type *projectable,
+                               const id_set *depends, frz_error *err)
+{
+    static const int32_t lineage = FRZ_ID_LAST_UPDATED;
+    id_set reads = {0};
+    frz_code rc = id_set_open(&reads, &plan->arena, depends->count + 1, err);
+    if (rc != FRZ_OK) {
+        return rc;
+    }
+    id_set_add(&reads, depends->ids, depends->count);
+    if (plan->filter != NULL) {
+        id_set_add(&reads, &lineage, 1);
+        id_set_close(&reads);
+    }
+    return frz_project_ids(&plan->arena, projectable, reads.ids, reads.count, &plan->read_type,
+                           err);
+}
+
+static frz_code make_write_type(update_plan *plan, const frz_type *projectable, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    static const int32_t lineage = FRZ_ID_LAST_UPDATED;
+    id_set ids = {0};
+    FRZ_TRY(id_set_open(&ids, &plan->arena, plan->assignment_count + 1, err));
+    for (size_t i = 0; i < plan->assignment_count; i++) {
+        id_set_add(&ids, &plan->assignments[i].field->id, 1);
+    }
+    id_set_add(&ids, &lineage, 1);
+    FRZ_TRY(frz_project_ids(&plan->arena, projectable, ids.ids, ids.count, &plan->carry_type, err));
+    FRZ_TRY(frz_type_make_optional(&plan->arena, plan->carry_type, &plan->write_type, err));
+out:
+    return rc;
+}
+
+typedef struct id_collector {
+    id_set set;
+    size_t room;
+} id_collector;
+
+static frz_code count_id(void *ctx, const frz_field *field, bool in_repeated, frz_error *err)
+{
+    (void)field;
+    (void)err;
+    ((id_collector *)ctx)->room += !in_repeated;
+    return FRZ_OK;
+}
+
+static frz_code collect_id(void *ctx, const frz_field *field, bool in_repeated, frz_error *err)
+{
+    (void)err;
+    if (!in_repeated) {
+        id_set_add(&((id_collector *)ctx)->set, &field->id, 1);
+    }
+    return FRZ_OK;
+}
+
+/* A struct is listed with all descendants that are not inside a list or map. spec: field_ids */
+static frz_code collect_written(update_plan *plan, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    id_collector collector = {0};
+    FRZ_TRY(frz_type_visit(plan->write_type, count_id, &collector, err));
+    FRZ_TRY(id_set_open(&collector.set, &plan->arena, collector.room, err));
+    FRZ_TRY(frz_type_visit(plan->write_type, collect_id, &collector, err));
+    id_set_close(&collector.set);
+    plan->written_ids = collector.set.ids;
+    plan->written_count = collector.set.count;
+out:
+    return rc;
+}
+
+frz_code update_plan_bind(update_plan *plan, const frz_schema *schema, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const frz_type *readable = NULL;
+    const frz_type *projectable = NULL;
+    id_set depends = {0};
+    frz_arena_init(&plan->arena, plan->env, FRZ_ARENA_NO_LIMIT);
+    FRZ_TRY(frz_readable_type(&plan->arena, schema, &readable, err));
+    FRZ_TRY(frz_projectable_type(&plan->arena, schema, &projectable, err));
+    FRZ_TRY(bind_assignments(plan, schema, readable, err));
+    if (plan->where != NULL) {
+        FRZ_TRY(frz_expr_bind_filter(plan->env, plan->where, readable, &plan->filter, err));
+    }
+    FRZ_TRY(collect_dependencies(plan, &depends, err));
+    plan->depends_ids = depends.ids;
+    plan->depends_count = depends.count;
+    FRZ_TRY(make_read_type(plan, projectable, &depends, err));
+    FRZ_TRY(make_write_type(plan, projectable, err));
+    FRZ_TRY(collect_written(plan, err));
+out:
+    if (rc != FRZ_OK) {
+        update_plan_unbind(plan);
+    }
+    return rc;
+}

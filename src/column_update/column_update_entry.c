@@ -1,0 +1,88 @@
+/*
+ * What a column update changes on a manifest entry: the list of column files and the statistics.
+ */
+#include <stdlib.h>
+
+#include "column_update/column_update_internal.h"
+
+static bool contains(const int32_t *ids, size_t count, int32_t id)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (ids[i] == id) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int by_location(const void *a, const void *b)
+{
+    return frz_str_compare(((const frz_column_file *)a)->location,
+                           ((const frz_column_file *)b)->location);
+}
+
+/* The file without the ids; field_id_count 0 if nothing is left of it. */
+static frz_code strip_ids(frz_arena *arena, const frz_column_file *file, const int32_t *ids,
+                          size_t count, frz_column_file *out, frz_error *err)
+{
+    int32_t *left = frz_arena_array(arena, file->field_id_count, sizeof *left);
+    size_t n = 0;
+    if (left == NULL) {
+        return frz_fail_nomem(err, file->field_id_count * sizeof *left);
+    }
+    for (size_t i = 0; i < file->field_id_count; i++) {
+        if (!contains(ids, count, file->field_ids[i])) {
+            left[n++] = file->field_ids[i];
+        }
+    }
+    *out = *file;
+    out->field_ids = left;
+    out->field_id_count = n;
+    return FRZ_OK;
+}
+
+frz_code update_column_files(frz_arena *arena, frz_entry *entry, const int32_t *ids, size_t count,
+                             const frz_column_file *added, size_t added_count, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    size_t n = 0;
+    frz_column_file *files =
+        frz_arena_array(arena, entry->column_file_count + added_count, sizeof *files);
+    if (files == NULL) {
+        return frz_fail_nomem(err, (entry->column_file_count + added_count) * sizeof *files);
+    }
+    for (size_t i = 0; i < entry->column_file_count; i++) {
+        FRZ_TRY(strip_ids(arena, &entry->column_files[i], ids, count, &files[n], err));
+        n += files[n].field_id_count > 0;
+    }
+    for (size_t i = 0; i < added_count; i++) {
+        files[n++] = added[i];
+    }
+    qsort(files, n, sizeof *files, by_location);
+    entry->column_files = files;
+    entry->column_file_count = n;
+out:
+    return rc;
+}
+
+frz_code update_stats(frz_arena *arena, frz_entry *entry, const int32_t *ids, size_t count,
+                      const frz_field_stats *stats, size_t stats_count, frz_error *err)
+{
+    size_t n = 0;
+    frz_field_stats *merged =
+        frz_arena_array(arena, entry->stats_count + stats_count + 1, sizeof *merged);
+    if (merged == NULL) {
+        return frz_fail_nomem(err, (entry->stats_count + stats_count) * sizeof *merged);
+    }
+    for (size_t i = 0; i < entry->stats_count; i++) {
+        if (!contains(ids, count, entry->stats[i].field_id)) {
+            merged[n++] = entry->stats[i];
+        }
+    }
+    for (size_t i = 0; i < stats_count; i++) {
+        merged[n++] = stats[i];
+    }
+    entry->stats = merged;
+    entry->stats_count = n;
+    return FRZ_OK;
+}

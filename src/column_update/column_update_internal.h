@@ -1,0 +1,86 @@
+/*
+ * What the files of column_update share among themselves.
+ */
+#ifndef FRZ_COLUMN_UPDATE_INTERNAL_H
+#define FRZ_COLUMN_UPDATE_INTERNAL_H
+
+#include "expr/expr.h"
+#include "format/parquet/parquet.h"
+#include "frazil/column_update.h"
+#include "scan/scan_plan.h"
+#include "scan/scan_stitch.h"
+#include "write/write_commit.h"
+
+/* ---- the statement, bound to one version of the table (column_update_bind.c)
+ * --------------------- */
+
+typedef struct update_assignment {
+    frz_str column;
+    const frz_expr *expr; /* as parsed */
+    const frz_field *field;
+    frz_bound_expr *bound;
+} update_assignment;
+
+/* The types and id lists depend on the schema and are made anew for each attempt. */
+typedef struct update_plan {
+    const frz_env *env;
+    frz_arena arena;                /* of the binding */
+    update_assignment *assignments; /* once bound, in ascending order of field ids */
+    size_t assignment_count;
+    const frz_expr *where; /* NULL: all rows */
+    frz_bound_expr *filter;
+    const frz_type *read_type;  /* all that computing needs, and old values to carry over */
+    const frz_type *carry_type; /* old values alone: the assigned fields, then the lineage */
+    const frz_type *write_type; /* the column file: assigned fields, then the lineage column */
+    int32_t *written_ids;       /* ascending: assigned fields with descendants, the lineage */
+    size_t written_count;
+    int32_t *depends_ids; /* top-level ids whose values the result depends on */
+    size_t depends_count;
+} update_plan;
+
+/* Parse the statement into an arena that outlives the plan. */
+frz_code update_plan_parse(update_plan *plan, frz_arena *arena, const frz_assignment *assignments,
+                           size_t count, const char *where, frz_error *err);
+frz_code update_plan_bind(update_plan *plan, const frz_schema *schema, frz_error *err);
+void update_plan_unbind(update_plan *plan);
+
+/* ---- one data file (column_update_file.c)
+ * ------------------------------------------------------------- */
+
+/* The column file that was written for one data file. */
+typedef struct update_result {
+    char *location; /* absolute, of the column file; NULL: no row matched */
+    int64_t bytes;
+    int64_t rows;           /* updated */
+    int64_t record_count;   /* of the data file */
+    frz_field_stats *stats; /* of the assigned fields, in the result's arena */
+    size_t stats_count;
+    frz_arena arena;
+} update_result;
+
+void update_result_reset(const frz_env *env, update_result *result);
+/* Compute and write. */
+frz_code update_file(const update_plan *plan, const frz_commit_attempt *attempt,
+                     const frz_entry *entry, bool sync_each, update_result *out, frz_error *err);
+
+/* ---- another writer was first (column_update_lineage.c)
+ * -------------------------------------------------- */
+
+/* Write a column file with only the lineage column: null where the result's own column file is
+ * null (rows that it updated), else what the newest entry says. location: free with frz_free. */
+frz_code update_lineage_file(const update_plan *plan, const frz_commit_attempt *attempt,
+                             const frz_entry *newest, const update_result *result, bool sync_each,
+                             char **location, int64_t *bytes, frz_error *err);
+
+/* ---- what changes on an entry (column_update_entry.c); all of it in the arena
+ * ------------------------------ */
+
+/* Take ids out of all column files of an entry, drop files that provide nothing any more, add new
+ * files; ordered by location. spec: writer procedure, step 4 */
+frz_code update_column_files(frz_arena *arena, frz_entry *entry, const int32_t *ids, size_t count,
+                             const frz_column_file *added, size_t added_count, frz_error *err);
+/* Replace the statistics of fields. spec: stats and column files */
+frz_code update_stats(frz_arena *arena, frz_entry *entry, const int32_t *ids, size_t count,
+                      const frz_field_stats *stats, size_t stats_count, frz_error *err);
+
+#endif

@@ -1,0 +1,263 @@
+/*
+ * Column updates: what the commit loop is given to build.
+ *
+ * Each data file's result is kept over attempts, with the state of the entry it was computed from.
+ * When another writer was first, a result is used again as far as it still holds:
+ *
+ *   the values it depends on come from the same files    the new values hold
+ *   and so does the lineage, or all rows were updated    the column file is used as it is
+ *   but the lineage moved                                the lineage column is written again
+ *   a value it depends on comes from another file        the data file is computed again
+ *   the schema changed, or the data file is new          computed (again)
+ */
+#include "column_update/column_update_internal.h"
+
+/* A data file that was computed, and what its entry looked like. */
+typedef struct done_file {
+    frz_str location; /* as recorded */
+    int64_t sequence_number;
+    int32_t schema_id;
+    frz_column_file *column_files; /* deep copies in the job's arena */
+    size_t column_file_count;
+    update_result result;
+} done_file;
+
+typedef struct update_job {
+    const frz_env *env;
+    frz_arena arena;
+    update_plan plan;
+    done_file *done;
+    size_t done_count, done_capacity;
+} update_job;
+
+/* ---- remembering
+ * --------------------------------------------------------------------------------- */
+
+static done_file *find_done(const update_job *job, const frz_entry *entry)
+{
+    for (size_t i = 0; i < job->done_count; i++) {
+        if (frz_str_equal(job->done[i].location, entry->location)) {
+            return &job->done[i];
+        }
+    }
+    return NULL;
+}
+
+static frz_code copy_column_files(frz_arena *arena, const frz_entry *entry, done_file *out,
+                                  frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_column_file *files = frz_arena_array(arena, entry->column_file_count, sizeof *files);
+    if (files == NULL) {
+        return frz_fail_nomem(err, entry->column_file_count * sizeof *files);
+    }
+    for (size_t i = 0; i < entry->column_file_count; i++) {
+        const frz_column_file *from = &entry->column_files[i];
+        int32_t *ids = frz_arena_array(arena, from->field_id_count, sizeof *ids);
+        if (ids == NULL) {
+            return frz_fail_nomem(err, from->field_id_count * sizeof *ids);
+        }
+        memcpy(ids, from->field_ids, from->field_id_count * sizeof *ids);
+        files[i] = *from;
+        files[i].field_ids = ids;
+        FRZ_TRY(frz_arena_str(arena, from->location, &files[i].location, err));
+    }
+    out->column_files = files;
+    out->column_file_count = entry->column_file_count;
+out:
+    return rc;
+}
+
+/* A place to keep the result of a data file, empty or with an outdated result dropped. */
+static frz_code remember(update_job *job, const frz_commit_attempt *attempt, const frz_entry *entry,
+                         done_file **out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    done_file *slot = attempt->number == 1 ? NULL : find_done(job, entry);
+    done_file fresh = {.sequence_number = entry->sequence_number,
+                       .schema_id = attempt->schema->schema_id};
+    FRZ_TRY(frz_arena_str(&job->arena, entry->location, &fresh.location, err));
+    FRZ_TRY(copy_column_files(&job->arena, entry, &fresh, err));
+    if (slot == NULL) {
+        FRZ_TRY(FRZ_GROW(job->env, &job->done, &job->done_capacity, job->done_count, err));
+        slot = &job->done[job->done_count++];
+    } else {
+        update_result_reset(job->env, &slot->result);
+    }
+    *slot = fresh;
+    *out = slot;
+out:
+    return rc;
+}
+
+/* ---- does a result still hold?
+ * --------------------------------------------------------------------- */
+
+/* The file that provides a field is the same as when the result was computed. */
+static bool same_provider(const done_file *done, const frz_entry *newest, int32_t field_id)
+{
+    frz_entry then = {.column_files = done->column_files,
+                      .column_file_count = done->column_file_count};
+    const frz_column_file *before = frz_entry_provider(&then, field_id);
+    const frz_column_file *now = frz_entry_provider(newest, field_id);
+    return before == NULL || now == NULL ? before == now
+                                         : frz_str_equal(before->location, now->location);
+}
+
+static bool same_lineage(const done_file *done, const frz_entry *newest)
+{
+    return done->sequence_number == newest->sequence_number &&
+           same_provider(done, newest, FRZ_ID_LAST_UPDATED);
+}
+
+static bool values_hold(const update_job *job, const done_file *done,
+                        const frz_commit_attempt *attempt, const frz_entry *newest)
+{
+    bool hold = done->schema_id == attempt->schema->schema_id;
+    for (size_t i = 0; hold && i < job->plan.depends_count; i++) {
+        int32_t id = job->plan.depends_ids[i];
+        hold = id == FRZ_ID_LAST_UPDATED ? same_lineage(done, newest)
+                                         : same_provider(done, newest, id);
+    }
+    return hold;
+}
+
+/* ---- building
+ * ----------------------------------------------------------------------------------------- */
+
+static frz_code column_file_of(const frz_commit_attempt *attempt, const char *location,
+                               int64_t bytes, const int32_t *ids, size_t count,
+                               frz_column_file *out, frz_error *err)
+{
+    *out = (frz_column_file){.field_ids = ids,
+                             .field_id_count = count,
+                             .file_format = FRZ_STR("parquet"),
+                             .file_size = bytes};
+    frz_str recorded = frz_table_relativize(attempt->table, frz_str_from(location));
+    return frz_arena_str(attempt->arena, recorded, &out->location, err);
+}
+
+static frz_code lineage_entry(update_job *job, const frz_commit_attempt *attempt,
+                              const frz_entry *entry, const done_file *done, bool sync_each,
+                              frz_column_file *out, frz_error *err)
+{
+    static const int32_t lineage[] = {FRZ_ID_LAST_UPDATED};
+    char *location = NULL;
+    int64_t bytes = 0;
+    frz_code rc = update_lineage_file(&job->plan, attempt, entry, &done->result, sync_each,
+                                      &location, &bytes, err);
+    if (rc == FRZ_OK) {
+        rc = column_file_of(attempt, location, bytes, lineage, 1, out, err);
+    }
+    frz_free(job->env, location);
+    return rc;
+}
+
+/* The REPLACED and MODIFIED pair of one data file. */
+static frz_code add_pair(update_job *job, const frz_commit_attempt *attempt, const frz_entry *entry,
+                         const done_file *done, bool sync_each, frz_commit_plan *plan,
+                         frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const update_result *result = &done->result;
+    const update_plan *bound = &job->plan;
+    frz_column_file added[2];
+    size_t added_count = 1;
+    frz_entry replaced = frz_entry_replaced(entry, attempt);
+    frz_entry modified = frz_entry_column_update(entry, attempt);
+    bool lineage_holds = same_lineage(done, entry) || result->rows == result->record_count;
+    /* written_ids is ascending, so the lineage column's id, the largest, is the last */
+    FRZ_TRY(column_file_of(attempt, result->location, result->bytes, bound->written_ids,
+                           bound->written_count - (lineage_holds ? 0 : 1), &added[0], err));
+    if (!lineage_holds) {
+        FRZ_TRY(lineage_entry(job, attempt, entry, done, sync_each, &added[added_count++], err));
+    }
+    FRZ_TRY(update_column_files(attempt->arena, &modified, bound->written_ids, bound->written_count,
+                                added, added_count, err));
+    FRZ_TRY(update_stats(attempt->arena, &modified, bound->written_ids, bound->written_count,
+                         result->stats, result->stats_count, err));
+    modified.sort_order_id = -1; /* rows may not be in order any more */
+    FRZ_TRY(frz_commit_plan_add(attempt, plan, &replaced, err));
+    FRZ_TRY(frz_commit_plan_add(attempt, plan, &modified, err));
+    plan->rows += result->rows;
+    plan->data_files++;
+    plan->live_data_bytes += entry->file_size;
+    for (size_t i = 0; i < entry->column_file_count; i++) {
+        plan->live_data_bytes += entry->column_files[i].file_size;
+    }
+out:
+    return rc;
+}
+
+static frz_code add_existing(const frz_commit_attempt *attempt, const frz_entry *entry,
+                             frz_commit_plan *plan, frz_error *err)
+{
+    frz_entry existing = frz_entry_existing(entry);
+    return frz_commit_plan_add(attempt, plan, &existing, err);
+}
+
+static frz_code build_entry(update_job *job, const frz_commit_attempt *attempt,
+                            const frz_entry *entry, bool sync_each, frz_commit_plan *plan,
+                            frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    if (!frz_entry_may_match(entry, job->plan.filter)) {
+        return add_existing(attempt, entry, plan, err);
+    }
+    done_file *done = attempt->number == 1 ? NULL : find_done(job, entry);
+    if (done == NULL || !values_hold(job, done, attempt, entry)) {
+        FRZ_TRY(remember(job, attempt, entry, &done, err));
+        FRZ_TRY(update_file(&job->plan, attempt, entry, sync_each, &done->result, err));
+    }
+    if (done->result.location == NULL) {
+        FRZ_TRY(add_existing(attempt, entry, plan, err));
+    } else {
+        FRZ_TRY(add_pair(job, attempt, entry, done, sync_each, plan, err));
+    }
+out:
+    return rc;
+}
+
+static frz_code build(void *ctx, const frz_commit_attempt *attempt, frz_commit_plan *plan,
+                      frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    update_job *job = ctx;
+    const frz_entry *const *entries = NULL;
+    size_t count = 0;
+    update_plan_unbind(&job->plan);
+    FRZ_TRY(update_plan_bind(&job->plan, attempt->schema, err));
+    if (attempt->manifest != NULL) {
+        FRZ_TRY(frz_manifest_live(attempt->manifest, &entries, &count, err));
+    }
+    bool sync_each = frz_commit_sync_each(attempt, count);
+    for (size_t i = 0; i < count; i++) {
+        FRZ_TRY(frz_progress(job->env, "updating", i, count, err));
+        FRZ_TRY(build_entry(job, attempt, entries[i], sync_each, plan, err));
+    }
+    plan->operation = "overwrite";
+    plan->nothing = plan->data_files == 0;
+out:
+    return rc;
+}
+
+frz_code frz_update_columns(frz_catalog *catalog, const char *table,
+                            const frz_assignment *assignments, size_t assignment_count,
+                            const char *where, frz_commit_report *report, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const frz_env *env = catalog->env;
+    update_job job = {.env = env, .plan = {.env = env}};
+    frz_arena_init(&job.arena, env, FRZ_ARENA_NO_LIMIT);
+    frz_arena_init(&job.plan.arena, env, FRZ_ARENA_NO_LIMIT);
+    FRZ_TRY(update_plan_parse(&job.plan, &job.arena, assignments, assignment_count, where, err));
+    FRZ_TRY(frz_commit_run(catalog, table, build, &job, report, err));
+out:
+    for (size_t i = 0; i < job.done_count; i++) {
+        update_result_reset(env, &job.done[i].result);
+    }
+    frz_free(env, job.done);
+    update_plan_unbind(&job.plan);
+    frz_arena_reset(&job.arena);
+    return rc;
+}
