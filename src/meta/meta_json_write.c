@@ -1,0 +1,429 @@
+/*
+ * Metadata JSON: a new table's document, a changed copy of a document, and its file. A change
+ * copies only the lists it touches; everything else is shared with the document before, whatever
+ * it means. spec: v4 table metadata fields, counters at commit
+ */
+#include <stdio.h>
+
+#include "meta/meta_internal.h"
+
+#define FIRST_PARTITION_ID 999 /* last-partition-id of a table without partition fields */
+#define PREVIOUS_VERSIONS_DEFAULT 100
+
+/* ---- small parts; false means there is no memory ---- */
+
+static bool put(json_t *object, const char *key, json_t *value)
+{
+    return json_object_set_new(object, key, value) == 0;
+}
+
+static bool put_i64(json_t *object, const char *key, int64_t value)
+{
+    return put(object, key, json_integer(value));
+}
+
+static json_t *str_json(frz_str s)
+{
+    return json_stringn(s.ptr == NULL ? "" : s.ptr, s.len);
+}
+
+static bool put_str(json_t *object, const char *key, frz_str value)
+{
+    return put(object, key, str_json(value));
+}
+
+static frz_code no_memory(frz_error *err)
+{
+    return frz_fail_nomem(err, sizeof(json_t));
+}
+
+/* JSON text holds UTF-8 only. */
+static frz_code check_text(frz_str text, const char *what, frz_error *err)
+{
+    if (!frz_utf8_valid(text) || !frz_str_is_clean(text)) {
+        return frz_fail(err, FRZ_E_ARGUMENT, "%s \"%.*s\" is not UTF-8 text", what,
+                        FRZ_STR_ARG(text));
+    }
+    return FRZ_OK;
+}
+
+static frz_code put_pairs(json_t *object, const frz_property_kv *pairs, size_t count,
+                          const char *what, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    for (size_t i = 0; i < count; i++) {
+        FRZ_TRY(check_text(pairs[i].key, what, err));
+        FRZ_TRY(check_text(pairs[i].value, what, err));
+        if (json_object_setn_new(object, pairs[i].key.ptr, pairs[i].key.len,
+                                 str_json(pairs[i].value)) != 0) {
+            return no_memory(err);
+        }
+    }
+out:
+    return rc;
+}
+
+/* The member of the document as a list or object of its own; made if it is not there. */
+static json_t *own_member(json_t *document, const char *key, json_type type)
+{
+    json_t *member = json_object_get(document, key);
+    json_t *copy = member != NULL && json_typeof(member) == type ? json_copy(member)
+                   : type == JSON_ARRAY                          ? json_array()
+                                                                 : json_object();
+    return put(document, key, copy) ? copy : NULL;
+}
+
+/* A changed copy of a document shares all members with it; counts of owners are atomic. */
+static json_t *share(const json_t *document)
+{
+    return json_copy((json_t *)(uintptr_t)document);
+}
+
+/* ---- a new table ---- */
+
+/* {id_key: 0, "fields": []} in a list */
+static json_t *empty_list_of(const char *id_key)
+{
+    json_t *item = json_object();
+    json_t *list = json_array();
+    if (item == NULL || list == NULL || !put_i64(item, id_key, 0) ||
+        !put(item, "fields", json_array()) || json_array_append(list, item) != 0) {
+        json_decref(list);
+        list = NULL;
+    }
+    json_decref(item);
+    return list;
+}
+
+static frz_code new_schemas(const frz_schema *schema, json_t *document, frz_error *err)
+{
+    json_t *json = NULL;
+    frz_schema first = *schema;
+    first.schema_id = 0;
+    frz_code rc = frz_schema_to_json(&first, &json, err);
+    if (rc != FRZ_OK) {
+        return rc;
+    }
+    json_t *list = json_array();
+    if (list == NULL || json_array_append(list, json) != 0 ||
+        !put(document, "schemas", json_incref(list))) {
+        rc = no_memory(err);
+    }
+    json_decref(list);
+    json_decref(json);
+    return rc;
+}
+
+static frz_code new_uuid(const frz_env *env, json_t *document, frz_error *err)
+{
+    char uuid[FRZ_UUID_TEXT];
+    frz_code rc = frz_uuid_text(env, uuid, err);
+    if (rc == FRZ_OK && !put_str(document, "table-uuid", frz_str_from(uuid))) {
+        rc = no_memory(err);
+    }
+    return rc;
+}
+
+frz_code frz_metadata_json_new(const frz_env *env, const frz_new_table *table, json_t **out,
+                               frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    json_t *properties = NULL;
+    json_t *json = json_object();
+    bool ok = json != NULL && put_i64(json, "format-version", FRZ_FORMAT_VERSION);
+    FRZ_TRY(ok ? new_uuid(env, json, err) : no_memory(err));
+    FRZ_TRY(check_text(table->location, "location", err));
+    ok = put_str(json, "location", table->location) && put_i64(json, "last-sequence-number", 0) &&
+         put_i64(json, "last-updated-ms", frz_now_ms(env)) &&
+         put_i64(json, "last-column-id", table->last_column_id);
+    FRZ_TRY(ok ? new_schemas(table->schema, json, err) : no_memory(err));
+    ok = put_i64(json, "current-schema-id", 0) &&
+         put(json, "partition-specs", empty_list_of("spec-id")) &&
+         put_i64(json, "default-spec-id", 0) &&
+         put_i64(json, "last-partition-id", FIRST_PARTITION_ID) &&
+         put(json, "sort-orders", empty_list_of("order-id")) &&
+         put_i64(json, "default-sort-order-id", 0) && put_i64(json, "next-row-id", 0);
+    properties = ok ? own_member(json, "properties", JSON_OBJECT) : NULL;
+    FRZ_TRY(properties != NULL
+                ? put_pairs(properties, table->properties, table->property_count, "property", err)
+                : no_memory(err));
+    *out = json;
+    json = NULL;
+out:
+    json_decref(json);
+    return rc;
+}
+
+/* ---- a changed copy ---- */
+
+typedef struct json_change {
+    json_t *json;      /* the copy */
+    int64_t time_ms;   /* of this version */
+    int32_t schema_id; /* current after the change */
+} json_change;
+
+static frz_code change_schema(json_change *c, const frz_metadata_change *change, frz_error *err)
+{
+    json_t *list = own_member(c->json, "schemas", JSON_ARRAY);
+    json_t *json = NULL;
+    size_t i;
+    const json_t *other;
+    int64_t id = -1;
+    if (list == NULL) {
+        return no_memory(err);
+    }
+    json_array_foreach(list, i, other)
+    {
+        id = FRZ_MAX(id, json_integer_value(json_object_get(other, "schema-id")));
+    }
+    if (id >= INT32_MAX) {
+        return frz_fail(err, FRZ_E_LIMIT, "schema ids beyond %d are needed", INT32_MAX);
+    }
+    frz_schema schema = *change->schema;
+    schema.schema_id = (int32_t)(id + 1);
+    frz_code rc = frz_schema_to_json(&schema, &json, err);
+    if (rc != FRZ_OK) {
+        return rc;
+    }
+    c->schema_id = schema.schema_id;
+    int64_t last = FRZ_MAX(json_integer_value(json_object_get(c->json, "last-column-id")),
+                           FRZ_MAX(change->last_column_id, frz_type_max_id(schema.type)));
+    return json_array_append_new(list, json) == 0 &&
+                   put_i64(c->json, "current-schema-id", schema.schema_id) &&
+                   put_i64(c->json, "last-column-id", last)
+               ? FRZ_OK
+               : no_memory(err);
+}
+
+static frz_code snapshot_json(const json_change *c, const frz_snapshot *s, json_t **out,
+                              frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    json_t *summary = NULL;
+    json_t *json = json_object();
+    FRZ_TRY(check_text(s->root_manifest, "location", err));
+    bool ok = json != NULL && put_i64(json, "snapshot-id", s->snapshot_id) &&
+              (s->parent_id == 0 || put_i64(json, "parent-snapshot-id", s->parent_id)) &&
+              put_i64(json, "sequence-number", s->sequence_number) &&
+              put_i64(json, "timestamp-ms", c->time_ms);
+    summary = ok ? own_member(json, "summary", JSON_OBJECT) : NULL;
+    FRZ_TRY(summary != NULL
+                ? put_pairs(summary, s->summary, s->summary_count, "snapshot summary", err)
+                : no_memory(err));
+    ok = put_i64(json, "schema-id", c->schema_id) &&
+         put_str(json, "root-manifest", s->root_manifest) &&
+         put_i64(json, "first-row-id", s->first_row_id) &&
+         put_i64(json, "added-rows", s->added_rows);
+    FRZ_TRY(ok ? FRZ_OK : no_memory(err));
+    *out = json;
+    json = NULL;
+out:
+    json_decref(json);
+    return rc;
+}
+
+/* The branch keeps its retention settings. */
+static bool move_main(json_t *document, int64_t snapshot_id)
+{
+    json_t *refs = own_member(document, "refs", JSON_OBJECT);
+    json_t *branch = refs == NULL ? NULL : own_member(refs, "main", JSON_OBJECT);
+    return branch != NULL && put_i64(branch, "snapshot-id", snapshot_id) &&
+           put(branch, "type", json_string("branch"));
+}
+
+static bool log_snapshot(const json_change *c, int64_t snapshot_id)
+{
+    json_t *log = own_member(c->json, "snapshot-log", JSON_ARRAY);
+    json_t *item = json_object();
+    bool ok = log != NULL && item != NULL && put_i64(item, "timestamp-ms", c->time_ms) &&
+              put_i64(item, "snapshot-id", snapshot_id) && json_array_append(log, item) == 0;
+    json_decref(item);
+    return ok;
+}
+
+static frz_code change_snapshot(json_change *c, const frz_metadata_change *change, frz_error *err)
+{
+    const frz_snapshot *s = change->snapshot;
+    json_t *json = NULL;
+    frz_code rc = snapshot_json(c, s, &json, err);
+    if (rc != FRZ_OK) {
+        return rc;
+    }
+    json_t *list = own_member(c->json, "snapshots", JSON_ARRAY);
+    bool ok = list != NULL && json_array_append(list, json) == 0 &&
+              put_i64(c->json, "last-sequence-number", s->sequence_number) &&
+              put_i64(c->json, "next-row-id", change->next_row_id) &&
+              put_i64(c->json, "current-snapshot-id", s->snapshot_id) &&
+              move_main(c->json, s->snapshot_id) && log_snapshot(c, s->snapshot_id);
+    json_decref(json);
+    return ok ? FRZ_OK : no_memory(err);
+}
+
+static frz_code versions_max(const json_t *document, int64_t *out, frz_error *err)
+{
+    static const char key[] = "write.metadata.previous-versions-max";
+    const json_t *text = json_object_get(json_object_get(document, "properties"), key);
+    *out = PREVIOUS_VERSIONS_DEFAULT;
+    if (text != NULL) {
+        frz_str s = {json_string_value(text), json_string_length(text)};
+        if (s.ptr == NULL || !frz_str_to_i64(s, out)) {
+            return frz_fail(err, FRZ_E_ARGUMENT,
+                            "property %s: expected a whole number, found \"%.*s\"", key,
+                            FRZ_STR_ARG(s));
+        }
+    }
+    *out = FRZ_MAX(*out, 1);
+    return FRZ_OK;
+}
+
+/* As recorded: relative below the table's location. */
+static frz_str relative_to(const json_t *document, frz_str location)
+{
+    const json_t *text = json_object_get(document, "location");
+    frz_table table = {.base = (char *)(uintptr_t)json_string_value(text)};
+    return frz_table_relativize(&table, location);
+}
+
+static frz_code log_previous(json_change *c, const json_t *base, const char *previous,
+                             frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    int64_t most = 0;
+    json_t *item = json_object();
+    json_t *log = own_member(c->json, "metadata-log", JSON_ARRAY);
+    FRZ_TRY(versions_max(c->json, &most, err));
+    FRZ_TRY(check_text(frz_str_from(previous), "location", err));
+    bool ok = item != NULL && log != NULL &&
+              put_i64(item, "timestamp-ms",
+                      json_integer_value(json_object_get(base, "last-updated-ms"))) &&
+              put_str(item, "metadata-file", relative_to(base, frz_str_from(previous))) &&
+              json_array_append(log, item) == 0;
+    FRZ_TRY(ok ? FRZ_OK : no_memory(err));
+    while ((int64_t)json_array_size(log) > most) {
+        json_array_remove(log, 0);
+    }
+out:
+    json_decref(item);
+    return rc;
+}
+
+/* Times of a table only rise, even if the clock does not. */
+static int64_t version_time(const frz_env *env, const json_t *base, const char *previous_location,
+                            const frz_metadata_change *change)
+{
+    int64_t before = json_integer_value(json_object_get(base, "last-updated-ms"));
+    int64_t wanted = change->snapshot != NULL && change->snapshot->timestamp_ms > 0
+                         ? change->snapshot->timestamp_ms
+                         : frz_now_ms(env);
+    int64_t least = previous_location == NULL || before == INT64_MAX ? before : before + 1;
+    return FRZ_MAX(wanted, least);
+}
+
+frz_code frz_metadata_json_change(const frz_env *env, const json_t *base,
+                                  const char *previous_location, const frz_metadata_change *change,
+                                  json_t **out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    json_t *properties = NULL;
+    json_change c = {.json = share(base)};
+    FRZ_TRY(c.json != NULL ? FRZ_OK : no_memory(err));
+    c.time_ms = version_time(env, base, previous_location, change);
+    c.schema_id = (int32_t)json_integer_value(json_object_get(base, "current-schema-id"));
+    FRZ_TRY(put_i64(c.json, "last-updated-ms", c.time_ms) ? FRZ_OK : no_memory(err));
+    if (change->schema != NULL) {
+        FRZ_TRY(change_schema(&c, change, err));
+    }
+    if (change->set_property_count > 0) {
+        properties = own_member(c.json, "properties", JSON_OBJECT);
+        FRZ_TRY(properties != NULL ? put_pairs(properties, change->set_properties,
+                                               change->set_property_count, "property", err)
+                                   : no_memory(err));
+    }
+    if (change->snapshot != NULL) {
+        FRZ_TRY(change_snapshot(&c, change, err));
+    }
+    if (previous_location != NULL) {
+        FRZ_TRY(log_previous(&c, base, previous_location, err));
+    }
+    *out = c.json;
+    c.json = NULL;
+out:
+    json_decref(c.json);
+    return rc;
+}
+
+/* ---- text and file ---- */
+
+typedef struct dump_sink {
+    frz_buf *out;
+    frz_error *err;
+    frz_code rc;
+} dump_sink;
+
+static int dump_bytes(const char *bytes, size_t len, void *ctx)
+{
+    dump_sink *sink = ctx;
+    sink->rc = frz_buf_append(sink->out, bytes, len, sink->err);
+    return sink->rc == FRZ_OK ? 0 : -1;
+}
+
+frz_code frz_json_dump(const json_t *json, frz_buf *out, frz_error *err)
+{
+    dump_sink sink = {.out = out, .err = err};
+    if (json_dump_callback(json, dump_bytes, &sink, JSON_COMPACT) != 0 && sink.rc == FRZ_OK) {
+        sink.rc = no_memory(err);
+    }
+    return sink.rc;
+}
+
+static frz_code write_file(const frz_env *env, const char *location, const frz_buf *text,
+                           bool durable, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_file_writer *writer = NULL;
+    FRZ_TRY(frz_file_create(env, location, &writer, err));
+    FRZ_TRY(frz_file_append(writer, text->data, text->len, err));
+    rc = frz_file_finish(writer, durable, err);
+    writer = NULL;
+    if (rc != FRZ_OK) {
+        (void)frz_file_remove(env, location, NULL);
+    }
+out:
+    frz_file_abort(writer);
+    return rc;
+}
+
+frz_code frz_metadata_write(const frz_table *table, const json_t *json, int64_t version,
+                            bool durable, char **location, int64_t *bytes, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    char uuid[FRZ_UUID_TEXT];
+    char name[96];
+    char *path = NULL;
+    frz_buf text = FRZ_BUF_INIT(table->env, META_JSON_MAX);
+    FRZ_TRY(frz_uuid_text(table->env, uuid, err));
+    snprintf(name, sizeof name, "%05lld-%s.metadata.json", (long long)version, uuid);
+    FRZ_TRY(frz_table_new_metadata_path(table, name, &path, err));
+    FRZ_TRY(frz_json_dump(json, &text, err));
+    FRZ_TRY(write_file(table->env, path, &text, durable, err));
+    *location = path;
+    path = NULL;
+    if (bytes != NULL) {
+        *bytes = (int64_t)text.len;
+    }
+out:
+    frz_free(table->env, path);
+    frz_buf_reset(&text);
+    return rc;
+}
+
+int64_t frz_metadata_version_of(const char *location)
+{
+    const char *slash = strrchr(location, '/');
+    const char *name = slash == NULL ? location : slash + 1;
+    name += *name == 'v'; /* "v3.metadata.json" of file system catalogs */
+    int64_t version = 0;
+    size_t digits = strspn(name, "0123456789");
+    bool ends = name[digits] == '-' || name[digits] == '.';
+    return digits > 0 && ends && frz_str_to_i64((frz_str){name, digits}, &version) ? version : -1;
+}
