@@ -83,7 +83,8 @@ typedef struct parquet_element {
     int32_t scale, precision;      /* 7, 8; or of the logical type */
     int32_t field_id;              /* 9 */
     bool has_field_id;
-    parquet_logical logical;       /* 10 logicalType */
+    parquet_logical logical;       /* 10 logicalType; else what converted_type means */
+    bool from_converted;           /* logical comes from converted_type alone */
     parquet_time_unit unit;        /* TIME, TIMESTAMP */
     bool utc;                      /* TIME, TIMESTAMP: isAdjustedToUTC */
     int8_t bit_width;              /* INTEGER */

@@ -1,0 +1,294 @@
+/*
+ * Compression codecs. Each library call gets the exact size of its output, so a stream that says
+ * more or less than its page header is refused and never decides an allocation.
+ */
+#include "codec/codec.h"
+
+#include <libdeflate.h>
+#include <limits.h>
+#include <lz4.h>
+#include <snappy-c.h>
+#include <zstd.h>
+
+#define DEFAULT_ZSTD_LEVEL 1
+#define DEFAULT_GZIP_LEVEL 6
+
+struct frz_codec {
+    const frz_env *env;
+    frz_codec_id id;
+    int level;
+    /* made when first needed */
+    ZSTD_DCtx *zstd_in;
+    ZSTD_CCtx *zstd_out;
+    struct libdeflate_decompressor *gzip_in;
+    struct libdeflate_compressor *gzip_out;
+};
+
+const char *frz_codec_name(frz_codec_id id)
+{
+    static const char *const names[] = {"none", "snappy", "gzip", "zstd", "lz4_raw"};
+    return (size_t)id < FRZ_ARRAY_COUNT(names) ? names[id] : "unknown";
+}
+
+frz_code frz_codec_new(const frz_env *env, frz_codec_id id, int level, frz_codec **out,
+                       frz_error *err)
+{
+    frz_codec *codec = frz_alloc_zero(env, 1, sizeof *codec);
+    if (codec == NULL) {
+        return frz_fail_nomem(err, sizeof *codec);
+    }
+    codec->env = env;
+    codec->id = id;
+    codec->level = level;
+    *out = codec;
+    return FRZ_OK;
+}
+
+void frz_codec_free(frz_codec *codec)
+{
+    if (codec != NULL) {
+        ZSTD_freeDCtx(codec->zstd_in);
+        ZSTD_freeCCtx(codec->zstd_out);
+        libdeflate_free_decompressor(codec->gzip_in);
+        libdeflate_free_compressor(codec->gzip_out);
+        frz_free(codec->env, codec);
+    }
+}
+
+/* ---- decompression ------------------------------------------------------------------------------
+ */
+
+static frz_code wrong_size(frz_codec_id id, size_t found, size_t expected, frz_error *err)
+{
+    return frz_fail(err, FRZ_E_CORRUPT, "%s data holds %zu bytes, expected %zu", frz_codec_name(id),
+                    found, expected);
+}
+
+static frz_code bad_stream(frz_codec_id id, size_t expected, frz_error *err)
+{
+    return frz_fail(err, FRZ_E_CORRUPT, "%s data is damaged or does not hold exactly %zu bytes",
+                    frz_codec_name(id), expected);
+}
+
+static frz_code none_decompress(const void *src, size_t src_len, void *dst, size_t dst_len,
+                                frz_error *err)
+{
+    if (src_len != dst_len) {
+        return wrong_size(FRZ_CODEC_NONE, src_len, dst_len, err);
+    }
+    if (dst_len > 0) {
+        memcpy(dst, src, dst_len);
+    }
+    return FRZ_OK;
+}
+
+static frz_code snappy_decompress(const void *src, size_t src_len, void *dst, size_t dst_len,
+                                  frz_error *err)
+{
+    size_t said;
+    if (snappy_uncompressed_length(src, src_len, &said) != SNAPPY_OK) {
+        return bad_stream(FRZ_CODEC_SNAPPY, dst_len, err);
+    }
+    if (said != dst_len) {
+        return wrong_size(FRZ_CODEC_SNAPPY, said, dst_len, err);
+    }
+    if (snappy_uncompress(src, src_len, dst, &said) != SNAPPY_OK || said != dst_len) {
+        return bad_stream(FRZ_CODEC_SNAPPY, dst_len, err);
+    }
+    return FRZ_OK;
+}
+
+/* Members one after the other, as gzip allows. */
+static frz_code gzip_decompress(frz_codec *codec, const void *src, size_t src_len, void *dst,
+                                size_t dst_len, frz_error *err)
+{
+    const uint8_t *in = src;
+    uint8_t *out = dst;
+    if (codec->gzip_in == NULL) {
+        codec->gzip_in = libdeflate_alloc_decompressor();
+        if (codec->gzip_in == NULL) {
+            return frz_fail_nomem(err, 0);
+        }
+    }
+    while (src_len > 0) {
+        size_t taken = 0;
+        size_t given = 0;
+        enum libdeflate_result result = libdeflate_gzip_decompress_ex(codec->gzip_in, in, src_len,
+                                                                      out, dst_len, &taken, &given);
+        if (result != LIBDEFLATE_SUCCESS || taken == 0) {
+            return bad_stream(FRZ_CODEC_GZIP, dst_len, err);
+        }
+        in += taken;
+        src_len -= taken;
+        out += given;
+        dst_len -= given;
+    }
+    return dst_len == 0 ? FRZ_OK : bad_stream(FRZ_CODEC_GZIP, dst_len, err);
+}
+
+static frz_code zstd_decompress(frz_codec *codec, const void *src, size_t src_len, void *dst,
+                                size_t dst_len, frz_error *err)
+{
+    if (codec->zstd_in == NULL) {
+        codec->zstd_in = ZSTD_createDCtx();
+        if (codec->zstd_in == NULL) {
+            return frz_fail_nomem(err, 0);
+        }
+    }
+    size_t got = ZSTD_decompressDCtx(codec->zstd_in, dst, dst_len, src, src_len);
+    if (ZSTD_isError(got)) {
+        return frz_fail(err, FRZ_E_CORRUPT, "zstd data of %zu bytes: %s", dst_len,
+                        ZSTD_getErrorName(got));
+    }
+    return got == dst_len ? FRZ_OK : wrong_size(FRZ_CODEC_ZSTD, got, dst_len, err);
+}
+
+static frz_code lz4_decompress(const void *src, size_t src_len, void *dst, size_t dst_len,
+                               frz_error *err)
+{
+    if (src_len > INT_MAX || dst_len > INT_MAX) {
+        return frz_fail(err, FRZ_E_LIMIT, "an lz4 block of more than 2 GiB");
+    }
+    int got = LZ4_decompress_safe(src, dst, (int)src_len, (int)dst_len);
+    if (got < 0) {
+        return bad_stream(FRZ_CODEC_LZ4_RAW, dst_len, err);
+    }
+    return (size_t)got == dst_len ? FRZ_OK
+                                  : wrong_size(FRZ_CODEC_LZ4_RAW, (size_t)got, dst_len, err);
+}
+
+frz_code frz_codec_decompress(frz_codec *codec, const void *src, size_t src_len, void *dst,
+                              size_t dst_len, frz_error *err)
+{
+    uint8_t nothing = 0; /* the libraries want a pointer even for no bytes */
+    void *to = dst_len == 0 ? &nothing : dst;
+    switch (codec->id) {
+    case FRZ_CODEC_NONE:
+        return none_decompress(src, src_len, dst, dst_len, err);
+    case FRZ_CODEC_SNAPPY:
+        return snappy_decompress(src, src_len, to, dst_len, err);
+    case FRZ_CODEC_GZIP:
+        return gzip_decompress(codec, src, src_len, to, dst_len, err);
+    case FRZ_CODEC_ZSTD:
+        return zstd_decompress(codec, src, src_len, to, dst_len, err);
+    case FRZ_CODEC_LZ4_RAW:
+        return lz4_decompress(src, src_len, to, dst_len, err);
+    }
+    return frz_fail(err, FRZ_E_INTERNAL, "codec %d does not exist", (int)codec->id);
+}
+
+/* ---- compression
+ * ---------------------------------------------------------------------------------- */
+
+static frz_code failed(frz_codec_id id, size_t len, frz_error *err)
+{
+    return frz_fail(err, FRZ_E_INTERNAL, "%s failed to compress %zu bytes", frz_codec_name(id),
+                    len);
+}
+
+static frz_code snappy_compress_to(const void *src, size_t src_len, frz_buf *out, frz_error *err)
+{
+    size_t len = snappy_max_compressed_length(src_len);
+    frz_code rc = frz_buf_reserve(out, len, err);
+    if (rc != FRZ_OK) {
+        return rc;
+    }
+    if (snappy_compress(src, src_len, (char *)out->data + out->len, &len) != SNAPPY_OK) {
+        return failed(FRZ_CODEC_SNAPPY, src_len, err);
+    }
+    out->len += len;
+    return FRZ_OK;
+}
+
+static frz_code gzip_compress_to(frz_codec *codec, const void *src, size_t src_len, frz_buf *out,
+                                 frz_error *err)
+{
+    if (codec->gzip_out == NULL) {
+        codec->gzip_out =
+            libdeflate_alloc_compressor(codec->level > 0 ? codec->level : DEFAULT_GZIP_LEVEL);
+        if (codec->gzip_out == NULL) {
+            return frz_fail(err, FRZ_E_ARGUMENT, "gzip has no level %d, or no memory is left",
+                            codec->level);
+        }
+    }
+    size_t bound = libdeflate_gzip_compress_bound(codec->gzip_out, src_len);
+    frz_code rc = frz_buf_reserve(out, bound, err);
+    if (rc != FRZ_OK) {
+        return rc;
+    }
+    size_t len =
+        libdeflate_gzip_compress(codec->gzip_out, src, src_len, out->data + out->len, bound);
+    if (len == 0) {
+        return failed(FRZ_CODEC_GZIP, src_len, err);
+    }
+    out->len += len;
+    return FRZ_OK;
+}
+
+static frz_code zstd_compress_to(frz_codec *codec, const void *src, size_t src_len, frz_buf *out,
+                                 frz_error *err)
+{
+    if (codec->zstd_out == NULL) {
+        codec->zstd_out = ZSTD_createCCtx();
+        if (codec->zstd_out == NULL) {
+            return frz_fail_nomem(err, 0);
+        }
+    }
+    size_t bound = ZSTD_compressBound(src_len);
+    frz_code rc = frz_buf_reserve(out, bound, err);
+    if (rc != FRZ_OK) {
+        return rc;
+    }
+    size_t len = ZSTD_compressCCtx(codec->zstd_out, out->data + out->len, bound, src, src_len,
+                                   codec->level > 0 ? codec->level : DEFAULT_ZSTD_LEVEL);
+    if (ZSTD_isError(len)) {
+        return failed(FRZ_CODEC_ZSTD, src_len, err);
+    }
+    out->len += len;
+    return FRZ_OK;
+}
+
+static frz_code lz4_compress_to(const void *src, size_t src_len, frz_buf *out, frz_error *err)
+{
+    if (src_len > LZ4_MAX_INPUT_SIZE) {
+        return frz_fail(err, FRZ_E_LIMIT, "an lz4 block of more than 2 GiB");
+    }
+    int bound = LZ4_compressBound((int)src_len);
+    frz_code rc = frz_buf_reserve(out, (size_t)bound, err);
+    if (rc != FRZ_OK) {
+        return rc;
+    }
+    int len = LZ4_compress_default(src, (char *)out->data + out->len, (int)src_len, bound);
+    if (len <= 0) {
+        return failed(FRZ_CODEC_LZ4_RAW, src_len, err);
+    }
+    out->len += (size_t)len;
+    return FRZ_OK;
+}
+
+frz_code frz_codec_compress(frz_codec *codec, const void *src, size_t src_len, frz_buf *out,
+                            frz_error *err)
+{
+    const void *from = src_len == 0 ? "" : src;
+    switch (codec->id) {
+    case FRZ_CODEC_NONE:
+        return frz_buf_append(out, from, src_len, err);
+    case FRZ_CODEC_SNAPPY:
+        return snappy_compress_to(from, src_len, out, err);
+    case FRZ_CODEC_GZIP:
+        return gzip_compress_to(codec, from, src_len, out, err);
+    case FRZ_CODEC_ZSTD:
+        return zstd_compress_to(codec, from, src_len, out, err);
+    case FRZ_CODEC_LZ4_RAW:
+        return lz4_compress_to(from, src_len, out, err);
+    }
+    return frz_fail(err, FRZ_E_INTERNAL, "codec %d does not exist", (int)codec->id);
+}
+
+/* ---- checksums
+ * ---------------------------------------------------------------------------------------- */
+
+uint32_t frz_crc32(uint32_t crc, const void *bytes, size_t len)
+{
+    return libdeflate_crc32(crc, bytes, len);
+}

@@ -1,0 +1,201 @@
+/*
+ * The table of formats, and opening a file of any of them by its first bytes.
+ */
+#include "format/format.h"
+#include "format/parquet/parquet.h"
+
+#define MAGIC_MAX 4
+
+static const frz_format_model *const models[] = {&frz_parquet_model};
+
+/* Formats that are known by their first bytes but have no reader. */
+static const struct {
+    const char *name;
+    const char *magic;
+    size_t magic_size;
+} strangers[] = {
+    {"avro", "Obj\x01", 4},
+    {"orc", "ORC", 3},
+    {"puffin", "PFA1", 4},
+    {"encrypted parquet", "PARE", 4},
+};
+
+static frz_code no_reader(frz_str name, frz_error *err)
+{
+    return frz_fail(err, FRZ_E_UNSUPPORTED, "unsupported: no reader for format %.*s",
+                    FRZ_STR_ARG(name));
+}
+
+frz_code frz_format_by_name(frz_str name, const frz_format_model **out, frz_error *err)
+{
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(models); i++) {
+        if (frz_str_equal_nocase(name, frz_str_from(models[i]->name))) {
+            *out = models[i];
+            return FRZ_OK;
+        }
+    }
+    return no_reader(name, err);
+}
+
+static frz_code format_by_magic(const uint8_t *first, size_t len, const frz_format_model **out,
+                                frz_error *err)
+{
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(models); i++) {
+        if (len >= models[i]->magic_size &&
+            memcmp(first, models[i]->magic, models[i]->magic_size) == 0) {
+            *out = models[i];
+            return FRZ_OK;
+        }
+    }
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(strangers); i++) {
+        if (len >= strangers[i].magic_size &&
+            memcmp(first, strangers[i].magic, strangers[i].magic_size) == 0) {
+            return no_reader(frz_str_from(strangers[i].name), err);
+        }
+    }
+    return frz_fail_at(err, FRZ_E_CORRUPT, 0, "the first bytes are of no known file format");
+}
+
+/* ---- name mapping ------------------------------------------------------------------------------
+ */
+
+static bool has_ids(const frz_field *field)
+{
+    if (field->id != 0) {
+        return true;
+    }
+    for (size_t i = 0; i < field->type->field_count; i++) {
+        if (has_ids(&field->type->fields[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * Ids of the mapping for every top-level field without any id of its own. A field that would get an
+ * id which the file already uses stays without: two columns of one id could not be told apart.
+ */
+static frz_code apply_mapping(frz_data_file *file, const frz_name_mapping *mapping, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const frz_type *own = file->type;
+    const frz_type *mapped;
+    FRZ_TRY(frz_name_mapping_apply(&file->mapped, mapping, own, &mapped, err));
+    frz_field *fields = frz_arena_array(&file->mapped, own->field_count, sizeof *fields);
+    if (fields == NULL) {
+        rc = frz_fail_nomem(err, own->field_count * sizeof *fields);
+        goto out;
+    }
+    bool any = false;
+    for (size_t i = 0; i < own->field_count; i++) {
+        bool keep =
+            has_ids(&own->fields[i]) ||
+            (mapped->fields[i].id != 0 && frz_type_find_id(own, mapped->fields[i].id) != NULL);
+        fields[i] = keep ? own->fields[i] : mapped->fields[i];
+        any = any || !keep;
+    }
+    if (any) {
+        FRZ_TRY(frz_type_struct_of(&file->mapped, fields, own->field_count, &file->type, err));
+    }
+out:
+    return frz_context(err, rc, "applying the name mapping to %s", frz_file_location(file->file));
+}
+
+/* ---- files and readers
+ * ---------------------------------------------------------------------------- */
+
+static frz_code find_model(const frz_file *file, const frz_format_model **out, frz_error *err)
+{
+    uint8_t first[MAGIC_MAX];
+    size_t len = (size_t)FRZ_MIN(frz_file_size(file), sizeof first);
+    frz_code rc = frz_file_read(file, 0, first, len, err);
+    if (rc == FRZ_OK) {
+        rc = format_by_magic(first, len, out, err);
+        rc = frz_context(err, rc, "reading %s", frz_file_location(file));
+    }
+    return rc;
+}
+
+frz_code frz_data_file_open(const frz_env *env, const char *location,
+                            const frz_name_mapping *mapping, frz_data_file **out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_file *source = NULL;
+    frz_data_file *file = NULL;
+    const frz_format_model *model;
+    FRZ_TRY(frz_file_open(env, location, &source, err));
+    FRZ_TRY(find_model(source, &model, err));
+    frz_file *moved = source;
+    source = NULL;
+    FRZ_TRY(model->open(env, moved, &file, err));
+    if (mapping != NULL) {
+        FRZ_TRY(apply_mapping(file, mapping, err));
+    }
+    *out = file;
+    file = NULL;
+out:
+    frz_data_file_close(file);
+    frz_file_close(source);
+    return rc;
+}
+
+void frz_data_file_close(frz_data_file *file)
+{
+    if (file != NULL) {
+        file->model->close(file);
+    }
+}
+
+int64_t frz_data_file_row_count(const frz_data_file *file)
+{
+    return file->model->row_count(file);
+}
+
+uint64_t frz_data_file_size(const frz_data_file *file)
+{
+    return frz_file_size(file->file);
+}
+
+const char *frz_data_file_location(const frz_data_file *file)
+{
+    return frz_file_location(file->file);
+}
+
+const frz_type *frz_data_file_type(const frz_data_file *file)
+{
+    return file->type;
+}
+
+bool frz_data_file_has_field(const frz_data_file *file, int32_t field_id)
+{
+    return field_id != 0 && frz_type_index_of_id(file->type, field_id) >= 0;
+}
+
+const int64_t *frz_data_file_group_ends(const frz_data_file *file, size_t *count)
+{
+    return file->model->group_ends(file, count);
+}
+
+const frz_format_model *frz_data_file_model(const frz_data_file *file)
+{
+    return file->model;
+}
+
+frz_code frz_data_reader_open(const frz_data_file *file, const frz_read_request *request,
+                              frz_data_reader **out, frz_error *err)
+{
+    return file->model->read(file, file->type, request, out, err);
+}
+
+frz_code frz_data_reader_next(frz_data_reader *reader, frz_batch *out, frz_error *err)
+{
+    return reader->model->next(reader, out, err);
+}
+
+void frz_data_reader_close(frz_data_reader *reader)
+{
+    if (reader != NULL) {
+        reader->model->close_reader(reader);
+    }
+}

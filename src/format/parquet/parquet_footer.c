@@ -1,0 +1,586 @@
+/*
+ * The footer: finding it at the end of the file and parsing FileMetaData into structs of one
+ * arena. Strings are views of the footer's bytes, which stay in the arena too. Nothing is trusted:
+ * a list is allocated only if the bytes left could hold its elements, so the arena grows by at most
+ * a fixed multiple of the footer's size.
+ */
+#include "format/parquet/parquet_internal.h"
+
+#define FIRST_READ (64u << 10) /* usually holds the whole footer */
+#define MAX_FOOTER (1u << 30)
+
+/* Fewest bytes of the structs in lists: their required fields and the stop byte. */
+#define LEAST_ELEMENT 3
+#define LEAST_GROUP 7
+#define LEAST_CHUNK 6
+#define LEAST_KEY_VALUE 3
+
+static const uint8_t magic_plain[4] = {'P', 'A', 'R', '1'};
+static const uint8_t magic_encrypted[4] = {'P', 'A', 'R', 'E'};
+
+/* ---- schema elements --------------------------------------------------------------------------
+ */
+
+static void *list_array(parquet_thrift *t, frz_arena *arena, size_t count, size_t size)
+{
+    void *items = count == 0 ? NULL : frz_arena_array(arena, count, size);
+    if (items == NULL && count > 0 && t->rc == FRZ_OK) {
+        t->rc = frz_fail_nomem(t->err, count * size);
+    }
+    return items;
+}
+
+static void parse_decimal(parquet_thrift *t, parquet_element *e)
+{
+    parquet_thrift_field f = {0};
+    while (parquet_thrift_next(t, &f)) {
+        switch (f.id) {
+        case 1:
+            e->scale = parquet_thrift_i32(t, &f);
+            break;
+        case 2:
+            e->precision = parquet_thrift_i32(t, &f);
+            break;
+        default:
+            parquet_thrift_skip(t, &f);
+        }
+    }
+}
+
+static void parse_unit(parquet_thrift *t, parquet_element *e)
+{
+    parquet_thrift_field f = {0};
+    while (parquet_thrift_next(t, &f)) {
+        if (f.id >= PARQUET_MILLIS && f.id <= PARQUET_NANOS) {
+            e->unit = (parquet_time_unit)f.id;
+        }
+        parquet_thrift_skip(t, &f);
+    }
+}
+
+static void parse_time(parquet_thrift *t, parquet_element *e)
+{
+    parquet_thrift_field f = {0};
+    while (parquet_thrift_next(t, &f)) {
+        if (f.id == 1) {
+            e->utc = parquet_thrift_bool(t, &f);
+        } else if (f.id == 2 && parquet_thrift_struct(t, &f)) {
+            parse_unit(t, e);
+        } else {
+            parquet_thrift_skip(t, &f);
+        }
+    }
+}
+
+static void parse_integer(parquet_thrift *t, parquet_element *e)
+{
+    parquet_thrift_field f = {0};
+    while (parquet_thrift_next(t, &f)) {
+        if (f.id == 1) {
+            e->bit_width = (int8_t)parquet_thrift_i32(t, &f);
+        } else if (f.id == 2) {
+            e->is_signed = parquet_thrift_bool(t, &f);
+        } else {
+            parquet_thrift_skip(t, &f);
+        }
+    }
+}
+
+/* The union LogicalType. A member that is not known is ignored, as the format asks. */
+static void parse_logical(parquet_thrift *t, parquet_element *e)
+{
+    parquet_thrift_field f = {0};
+    while (parquet_thrift_next(t, &f)) {
+        if (!parquet_thrift_struct(t, &f)) {
+            return;
+        }
+        if (f.id >= PARQUET_LOGICAL_STRING && f.id <= PARQUET_LOGICAL_GEOGRAPHY && f.id != 9) {
+            e->logical = (parquet_logical)f.id;
+        }
+        switch (f.id) {
+        case PARQUET_LOGICAL_DECIMAL:
+            parse_decimal(t, e);
+            break;
+        case PARQUET_LOGICAL_TIME:
+        case PARQUET_LOGICAL_TIMESTAMP:
+            parse_time(t, e);
+            break;
+        case PARQUET_LOGICAL_INTEGER:
+            parse_integer(t, e);
+            break;
+        default:
+            parquet_thrift_skip(t, &f);
+        }
+    }
+}
+
+/* spec: LogicalTypes, what the older ConvertedType means */
+typedef struct converted_meaning {
+    parquet_logical logical;
+    parquet_time_unit unit;
+    int8_t bit_width;
+    bool is_signed;
+} converted_meaning;
+
+static const converted_meaning converted_meanings[] = {
+    {PARQUET_LOGICAL_STRING, 0, 0, false},
+    {PARQUET_LOGICAL_MAP, 0, 0, false},
+    {PARQUET_LOGICAL_MAP, 0, 0, false}, /* MAP_KEY_VALUE */
+    {PARQUET_LOGICAL_LIST, 0, 0, false},
+    {PARQUET_LOGICAL_ENUM, 0, 0, false},
+    {PARQUET_LOGICAL_DECIMAL, 0, 0, false},
+    {PARQUET_LOGICAL_DATE, 0, 0, false},
+    {PARQUET_LOGICAL_TIME, PARQUET_MILLIS, 0, false},
+    {PARQUET_LOGICAL_TIME, PARQUET_MICROS, 0, false},
+    {PARQUET_LOGICAL_TIMESTAMP, PARQUET_MILLIS, 0, false},
+    {PARQUET_LOGICAL_TIMESTAMP, PARQUET_MICROS, 0, false},
+    {PARQUET_LOGICAL_INTEGER, 0, 8, false},
+    {PARQUET_LOGICAL_INTEGER, 0, 16, false},
+    {PARQUET_LOGICAL_INTEGER, 0, 32, false},
+    {PARQUET_LOGICAL_INTEGER, 0, 64, false},
+    {PARQUET_LOGICAL_INTEGER, 0, 8, true},
+    {PARQUET_LOGICAL_INTEGER, 0, 16, true},
+    {PARQUET_LOGICAL_INTEGER, 0, 32, true},
+    {PARQUET_LOGICAL_INTEGER, 0, 64, true},
+    {PARQUET_LOGICAL_JSON, 0, 0, false},
+    {PARQUET_LOGICAL_BSON, 0, 0, false},
+};
+
+static void apply_converted(parquet_element *e)
+{
+    if (e->logical != PARQUET_LOGICAL_NONE || e->converted < 0 ||
+        (size_t)e->converted >= FRZ_ARRAY_COUNT(converted_meanings)) {
+        return;
+    }
+    const converted_meaning *m = &converted_meanings[e->converted];
+    e->logical = m->logical;
+    e->unit = m->unit;
+    e->bit_width = m->bit_width;
+    e->is_signed = m->is_signed;
+    e->utc = true;
+    e->from_converted = true;
+}
+
+static void parse_element_field(parquet_thrift *t, const parquet_thrift_field *f,
+                                parquet_element *e)
+{
+    int32_t value;
+    switch (f->id) {
+    case 1:
+        value = parquet_thrift_i32(t, f);
+        if (value < PARQUET_BOOLEAN || value > PARQUET_FIXED_LEN_BYTE_ARRAY) {
+            parquet_thrift_fail(t, "unknown physical type %d", value);
+            return;
+        }
+        e->physical = (parquet_physical)value;
+        break;
+    case 2:
+        e->type_length = parquet_thrift_i32(t, f);
+        break;
+    case 3:
+        value = parquet_thrift_i32(t, f);
+        if (value < PARQUET_REQUIRED || value > PARQUET_REPEATED) {
+            parquet_thrift_fail(t, "unknown repetition %d", value);
+            return;
+        }
+        e->repetition = (parquet_repetition)value;
+        break;
+    case 4:
+        e->name = parquet_thrift_binary(t, f);
+        break;
+    case 5:
+        e->num_children = parquet_thrift_i32(t, f);
+        break;
+    case 6:
+        e->converted = parquet_thrift_i32(t, f);
+        break;
+    case 7:
+        e->scale = parquet_thrift_i32(t, f);
+        break;
+    case 8:
+        e->precision = parquet_thrift_i32(t, f);
+        break;
+    case 9:
+        e->field_id = parquet_thrift_i32(t, f);
+        e->has_field_id = true;
+        break;
+    case 10:
+        if (parquet_thrift_struct(t, f)) {
+            parse_logical(t, e);
+        }
+        break;
+    default:
+        parquet_thrift_skip(t, f);
+    }
+}
+
+static void parse_element(parquet_thrift *t, parquet_element *e)
+{
+    parquet_thrift_field f = {0};
+    *e = (parquet_element){.physical = PARQUET_NO_PHYSICAL, .converted = -1};
+    while (parquet_thrift_next(t, &f)) {
+        parse_element_field(t, &f, e);
+    }
+    if (t->rc == FRZ_OK && e->name.ptr == NULL) {
+        parquet_thrift_fail(t, "a schema element has no name");
+    }
+    apply_converted(e);
+}
+
+/* ---- column chunks ------------------------------------------------------------------------------
+ */
+
+static void parse_statistics(parquet_thrift *t, parquet_statistics *s)
+{
+    parquet_thrift_field f = {0};
+    while (parquet_thrift_next(t, &f)) {
+        switch (f.id) {
+        case 1:
+            s->max = parquet_thrift_binary(t, &f);
+            break;
+        case 2:
+            s->min = parquet_thrift_binary(t, &f);
+            break;
+        case 3:
+            s->null_count = parquet_thrift_i64(t, &f);
+            s->has_null_count = true;
+            break;
+        case 4:
+            s->distinct_count = parquet_thrift_i64(t, &f);
+            s->has_distinct_count = true;
+            break;
+        case 5:
+            s->max_value = parquet_thrift_binary(t, &f);
+            break;
+        case 6:
+            s->min_value = parquet_thrift_binary(t, &f);
+            break;
+        case 7:
+            s->max_exact = parquet_thrift_bool(t, &f);
+            break;
+        case 8:
+            s->min_exact = parquet_thrift_bool(t, &f);
+            break;
+        case 9:
+            s->nan_count = parquet_thrift_i64(t, &f);
+            s->has_nan_count = true;
+            break;
+        default:
+            parquet_thrift_skip(t, &f);
+        }
+    }
+}
+
+static void parse_encodings(parquet_thrift *t, const parquet_thrift_field *f, frz_arena *arena,
+                            parquet_chunk *c)
+{
+    size_t count = parquet_thrift_list(t, f, PARQUET_THRIFT_I32, 1);
+    int32_t *encodings = list_array(t, arena, count, sizeof *encodings);
+    for (size_t i = 0; i < count && t->rc == FRZ_OK; i++) {
+        encodings[i] = parquet_thrift_i32(t, PARQUET_THRIFT_ELEMENT(PARQUET_THRIFT_I32));
+    }
+    c->encodings = encodings;
+    c->encoding_count = count;
+}
+
+static void parse_path(parquet_thrift *t, const parquet_thrift_field *f, frz_arena *arena,
+                       parquet_chunk *c)
+{
+    size_t count = parquet_thrift_list(t, f, PARQUET_THRIFT_BINARY, 1);
+    frz_str *path = list_array(t, arena, count, sizeof *path);
+    for (size_t i = 0; i < count && t->rc == FRZ_OK; i++) {
+        path[i] = parquet_thrift_binary(t, PARQUET_THRIFT_ELEMENT(PARQUET_THRIFT_BINARY));
+    }
+    c->path = path;
+    c->path_count = count;
+}
+
+static void parse_column_metadata(parquet_thrift *t, frz_arena *arena, parquet_chunk *c)
+{
+    parquet_thrift_field f = {0};
+    while (parquet_thrift_next(t, &f)) {
+        switch (f.id) {
+        case 1:
+            c->physical = (parquet_physical)parquet_thrift_i32(t, &f);
+            break;
+        case 2:
+            parse_encodings(t, &f, arena, c);
+            break;
+        case 3:
+            parse_path(t, &f, arena, c);
+            break;
+        case 4:
+            c->codec = parquet_thrift_i32(t, &f);
+            break;
+        case 5:
+            c->num_values = parquet_thrift_i64(t, &f);
+            break;
+        case 6:
+            c->total_uncompressed_size = parquet_thrift_i64(t, &f);
+            break;
+        case 7:
+            c->total_compressed_size = parquet_thrift_i64(t, &f);
+            break;
+        case 9:
+            c->data_page_offset = parquet_thrift_i64(t, &f);
+            break;
+        case 11:
+            c->dictionary_page_offset = parquet_thrift_i64(t, &f);
+            break;
+        case 12:
+            if (parquet_thrift_struct(t, &f)) {
+                parse_statistics(t, &c->statistics);
+            }
+            break;
+        default:
+            parquet_thrift_skip(t, &f);
+        }
+    }
+}
+
+static void parse_chunk(parquet_thrift *t, frz_arena *arena, parquet_chunk *c)
+{
+    parquet_thrift_field f = {0};
+    *c = (parquet_chunk){.physical = PARQUET_NO_PHYSICAL,
+                         .statistics = {.max_exact = -1, .min_exact = -1}};
+    while (parquet_thrift_next(t, &f)) {
+        switch (f.id) {
+        case 1:
+            c->file_path = parquet_thrift_binary(t, &f);
+            break;
+        case 3:
+            if (parquet_thrift_struct(t, &f)) {
+                parse_column_metadata(t, arena, c);
+            }
+            break;
+        case 8:
+        case 9:
+            c->encrypted = true;
+            parquet_thrift_skip(t, &f);
+            break;
+        default:
+            parquet_thrift_skip(t, &f);
+        }
+    }
+}
+
+static void parse_group(parquet_thrift *t, frz_arena *arena, parquet_group *g)
+{
+    parquet_thrift_field f = {0};
+    while (parquet_thrift_next(t, &f)) {
+        switch (f.id) {
+        case 1:
+            g->chunk_count = parquet_thrift_list(t, &f, PARQUET_THRIFT_STRUCT, LEAST_CHUNK);
+            g->chunks = list_array(t, arena, g->chunk_count, sizeof *g->chunks);
+            for (size_t i = 0; i < g->chunk_count && t->rc == FRZ_OK; i++) {
+                parse_chunk(t, arena, &g->chunks[i]);
+            }
+            break;
+        case 2:
+            g->total_byte_size = parquet_thrift_i64(t, &f);
+            break;
+        case 3:
+            g->num_rows = parquet_thrift_i64(t, &f);
+            break;
+        case 5:
+            g->file_offset = parquet_thrift_i64(t, &f);
+            break;
+        default:
+            parquet_thrift_skip(t, &f);
+        }
+    }
+}
+
+/* ---- the whole
+ * ------------------------------------------------------------------------------------ */
+
+static void parse_schema(parquet_thrift *t, const parquet_thrift_field *f, frz_arena *arena,
+                         parquet_metadata *m)
+{
+    m->element_count = parquet_thrift_list(t, f, PARQUET_THRIFT_STRUCT, LEAST_ELEMENT);
+    m->elements = list_array(t, arena, m->element_count, sizeof *m->elements);
+    for (size_t i = 0; i < m->element_count && t->rc == FRZ_OK; i++) {
+        parse_element(t, &m->elements[i]);
+    }
+}
+
+static void parse_groups(parquet_thrift *t, const parquet_thrift_field *f, frz_arena *arena,
+                         parquet_metadata *m)
+{
+    m->group_count = parquet_thrift_list(t, f, PARQUET_THRIFT_STRUCT, LEAST_GROUP);
+    m->groups = list_array(t, arena, m->group_count, sizeof *m->groups);
+    for (size_t i = 0; i < m->group_count && t->rc == FRZ_OK; i++) {
+        parse_group(t, arena, &m->groups[i]);
+    }
+}
+
+static void parse_key_values(parquet_thrift *t, const parquet_thrift_field *f, frz_arena *arena,
+                             parquet_metadata *m)
+{
+    m->key_count = parquet_thrift_list(t, f, PARQUET_THRIFT_STRUCT, LEAST_KEY_VALUE);
+    m->keys = list_array(t, arena, m->key_count, sizeof *m->keys);
+    for (size_t i = 0; i < m->key_count && t->rc == FRZ_OK; i++) {
+        parquet_thrift_field kv = {0};
+        while (parquet_thrift_next(t, &kv)) {
+            if (kv.id == 1) {
+                m->keys[i].key = parquet_thrift_binary(t, &kv);
+            } else if (kv.id == 2) {
+                m->keys[i].value = parquet_thrift_binary(t, &kv);
+            } else {
+                parquet_thrift_skip(t, &kv);
+            }
+        }
+    }
+}
+
+static void parse_orders(parquet_thrift *t, const parquet_thrift_field *f, frz_arena *arena,
+                         parquet_metadata *m)
+{
+    size_t count = parquet_thrift_list(t, f, PARQUET_THRIFT_STRUCT, 1);
+    int8_t *orders = list_array(t, arena, count, sizeof *orders);
+    for (size_t i = 0; i < count && t->rc == FRZ_OK; i++) {
+        parquet_thrift_field order = {0};
+        while (parquet_thrift_next(t, &order)) {
+            orders[i] = order.id > 0 && order.id <= INT8_MAX ? (int8_t)order.id : 0;
+            parquet_thrift_skip(t, &order);
+        }
+    }
+    m->column_orders = orders;
+    m->column_order_count = count;
+}
+
+static void parse_metadata(parquet_thrift *t, frz_arena *arena, parquet_metadata *m)
+{
+    parquet_thrift_field f = {0};
+    while (parquet_thrift_next(t, &f)) {
+        switch (f.id) {
+        case 1:
+            m->version = parquet_thrift_i32(t, &f);
+            break;
+        case 2:
+            parse_schema(t, &f, arena, m);
+            break;
+        case 3:
+            m->num_rows = parquet_thrift_i64(t, &f);
+            break;
+        case 4:
+            parse_groups(t, &f, arena, m);
+            break;
+        case 5:
+            parse_key_values(t, &f, arena, m);
+            break;
+        case 6:
+            m->created_by = parquet_thrift_binary(t, &f);
+            break;
+        case 7:
+            parse_orders(t, &f, arena, m);
+            break;
+        default:
+            parquet_thrift_skip(t, &f);
+        }
+    }
+}
+
+/* Row numbers of groups; rows by position need them to add up. */
+static frz_code number_groups(parquet_metadata *m, frz_error *err)
+{
+    int64_t row = 0;
+    for (size_t i = 0; i < m->group_count; i++) {
+        parquet_group *g = &m->groups[i];
+        if (g->num_rows < 0) {
+            return frz_fail(err, FRZ_E_CORRUPT, "row group %zu has %lld rows", i,
+                            (long long)g->num_rows);
+        }
+        g->first_row = row;
+        if (!frz_add_i64(row, g->num_rows, &row)) {
+            return frz_fail(err, FRZ_E_CORRUPT, "the rows of the row groups overflow 64 bits");
+        }
+    }
+    /* a count of 0 beside filled groups is a quirk of a writer; the groups have the rows */
+    if (m->num_rows == 0) {
+        m->num_rows = row;
+    }
+    if (row != m->num_rows) {
+        return frz_fail(err, FRZ_E_CORRUPT, "the footer says %lld rows, its row groups hold %lld",
+                        (long long)m->num_rows, (long long)row);
+    }
+    return FRZ_OK;
+}
+
+frz_code parquet_footer_parse(frz_arena *arena, frz_str bytes, uint64_t offset,
+                              parquet_metadata *out, frz_error *err)
+{
+    parquet_metadata m = {0};
+    parquet_thrift t;
+    parquet_thrift_init(&t, (const uint8_t *)bytes.ptr, bytes.len, offset, err);
+    parse_metadata(&t, arena, &m);
+    if (t.rc != FRZ_OK) {
+        return t.rc;
+    }
+    if (m.element_count == 0) {
+        return frz_fail(err, FRZ_E_CORRUPT, "the footer has no schema");
+    }
+    frz_code rc = number_groups(&m, err);
+    if (rc == FRZ_OK) {
+        *out = m;
+    }
+    return rc;
+}
+
+static frz_code check_tail(const uint8_t *tail, uint64_t file_size, uint32_t *footer_len,
+                           frz_error *err)
+{
+    if (memcmp(tail + 4, magic_encrypted, sizeof magic_encrypted) == 0) {
+        return frz_fail(err, FRZ_E_UNSUPPORTED, "unsupported: encrypted Parquet footer");
+    }
+    if (memcmp(tail + 4, magic_plain, sizeof magic_plain) != 0) {
+        return frz_fail_at(err, FRZ_E_CORRUPT, file_size - 4,
+                           "a Parquet file ends with PAR1, found bytes %02x %02x %02x %02x",
+                           tail[4], tail[5], tail[6], tail[7]);
+    }
+    *footer_len = frz_load_le32(tail);
+    if (*footer_len > file_size - PARQUET_TAIL_SIZE - sizeof magic_plain) {
+        return frz_fail_at(err, FRZ_E_CORRUPT, file_size - PARQUET_TAIL_SIZE,
+                           "footer length %u exceeds the file of %llu bytes", *footer_len,
+                           (unsigned long long)file_size);
+    }
+    if (*footer_len > MAX_FOOTER) {
+        return frz_fail(err, FRZ_E_LIMIT, "footer of %u bytes, at most %u are read", *footer_len,
+                        MAX_FOOTER);
+    }
+    return FRZ_OK;
+}
+
+frz_code parquet_footer_read(const frz_file *file, frz_arena *arena, parquet_metadata *out,
+                             uint64_t *footer_start, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    uint64_t size = frz_file_size(file);
+    uint32_t len = 0;
+    if (size < sizeof magic_plain + PARQUET_TAIL_SIZE) {
+        return frz_fail(err, FRZ_E_CORRUPT, "a file of %llu bytes is too short for Parquet",
+                        (unsigned long long)size);
+    }
+    size_t first = (size_t)FRZ_MIN(size, FIRST_READ);
+    uint8_t *bytes = frz_arena_alloc(arena, first);
+    if (bytes == NULL) {
+        return frz_fail_nomem(err, first);
+    }
+    FRZ_TRY(frz_file_read(file, size - first, bytes, first, err));
+    FRZ_TRY(check_tail(bytes + first - PARQUET_TAIL_SIZE, size, &len, err));
+    uint64_t start = size - PARQUET_TAIL_SIZE - len;
+    const uint8_t *footer = bytes + first - FRZ_MIN(first, len + (size_t)PARQUET_TAIL_SIZE);
+    if (len + (size_t)PARQUET_TAIL_SIZE > first) {
+        uint8_t *whole = frz_arena_alloc(arena, len);
+        if (whole == NULL) {
+            rc = frz_fail_nomem(err, len);
+            goto out;
+        }
+        FRZ_TRY(frz_file_read(file, start, whole, len, err));
+        footer = whole;
+    }
+    FRZ_TRY(parquet_footer_parse(arena, (frz_str){(const char *)footer, len}, start, out, err));
+    *footer_start = start;
+out:
+    return frz_context(err, rc, "Parquet footer");
+}
