@@ -61,6 +61,27 @@ static inline void frz_array_move(struct ArrowArray *from, struct ArrowArray *to
 /* True if the array was made by this library (its buffers can be shared). */
 bool frz_array_is_own(const struct ArrowArray *array);
 
+/* ---- schemas (arrow_schema.c) --------------------------------------------------------------------------- */
+
+typedef struct frz_schema_spec {
+    frz_str format, name;
+    frz_str metadata; /* in the interface's binary form; empty: none */
+    int64_t flags;
+    size_t n_children;
+    bool has_dictionary;
+} frz_schema_spec;
+
+/* One node; texts are copied. Its children (and dictionary) are there but empty (released): fill
+ * them in place. Releasing the node releases those that were filled. */
+frz_code frz_schema_make(const frz_env *env, const frz_schema_spec *spec, struct ArrowSchema *out,
+                         frz_error *err);
+/* A deep copy. */
+frz_code frz_arrow_schema_copy(const frz_env *env, const struct ArrowSchema *src,
+                               struct ArrowSchema *out, frz_error *err);
+/* The metadata value of a key (a view; ptr NULL if there is none) and the bytes of all metadata. */
+frz_code frz_schema_metadata(const struct ArrowSchema *schema, frz_str key, frz_str *value,
+                             size_t *size, frz_error *err);
+
 /* ---- bitmaps: bit i is bit i % 8 of byte i / 8
  * -------------------------------------------------------- */
 

@@ -68,7 +68,7 @@ frz_code frz_stream_make(const frz_env *env, const frz_stream_ops *ops, void *ct
 
 typedef struct batch_list {
     const frz_env *env;
-    struct ArrowSchema schema; /* handed out once, as the interface's consumers ask once */
+    struct ArrowSchema schema; /* every request gets a copy */
     size_t next, count;
     struct ArrowArray batches[];
 } batch_list;
@@ -76,12 +76,7 @@ typedef struct batch_list {
 static frz_code list_schema(void *ctx, struct ArrowSchema *out, frz_error *err)
 {
     batch_list *list = ctx;
-    if (list->schema.release == NULL) {
-        return frz_fail(err, FRZ_E_ARGUMENT, "the schema of this stream was taken already");
-    }
-    *out = list->schema;
-    list->schema.release = NULL;
-    return FRZ_OK;
+    return frz_arrow_schema_copy(list->env, &list->schema, out, err);
 }
 
 static frz_code list_next(void *ctx, struct ArrowArray *out, frz_error *err)

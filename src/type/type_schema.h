@@ -145,9 +145,7 @@ frz_code frz_type_to_arrow(const frz_env *env, const frz_type *struct_type,
  * the column. */
 frz_code frz_type_from_arrow(frz_arena *arena, const struct ArrowSchema *schema,
                              const frz_type **out, frz_error *err);
-/* A deep copy; an array of nulls of a type. */
-frz_code frz_arrow_schema_copy(const frz_env *env, const struct ArrowSchema *src,
-                               struct ArrowSchema *out, frz_error *err);
+/* An array of nulls of a type. */
 frz_code frz_array_nulls(const frz_env *env, const frz_type *type, int64_t length,
                          struct ArrowArray *out, frz_error *err);
 /* An array that repeats one value (NULL or null value: nulls). */
