@@ -27,4 +27,31 @@ frz_code frz_commit_table_location(const frz_commit *commit, char **out, frz_err
 frz_code frz_commit_snapshot(const frz_commit_attempt *attempt, const frz_commit_plan *plan,
                              int64_t next_row_id, frz_snapshot *snapshot, frz_error *err);
 
+/* ---- import: fitting the schemas of files together (write_import_schema.c) ----------------------
+ */
+
+/* The schema that all files seen so far fit into. Field ids stay 0 until a file with ids comes. */
+typedef struct frz_import_schema {
+    frz_arena *arena;
+    const frz_type *type; /* NULL: no file yet */
+    const char *path;     /* of the file that type came from, for messages */
+    const char *ids_path; /* of the file that the ids came from; NULL: no ids yet */
+} frz_import_schema;
+
+/* Check what a file's own schema must fulfil. Unless rewrite: either every column carries a field
+ * id that a table may use (*has_ids) or none does. */
+frz_code frz_import_check(const frz_env *env, const char *path, const frz_type *type, bool rewrite,
+                          bool *has_ids, frz_error *err);
+/* The columns that a rewrite keeps, without ids: row lineage of another table is left out. */
+frz_code frz_import_strip(frz_arena *arena, const frz_type *type, const frz_type **out,
+                          frz_error *err);
+/* Fit one more file's schema in: same names and types at every depth in any order, ids that agree;
+ * optional if optional in one. path must outlive the schema. */
+frz_code frz_import_fit(frz_import_schema *schema, const char *path, const frz_type *type,
+                        frz_error *err);
+/* A file's own tree with the table's ids, matched by name; type must fit. Columns that the table
+ * lacks keep id 0. */
+frz_code frz_import_number(frz_arena *arena, const frz_type *type, const frz_type *table_type,
+                           const frz_type **out, frz_error *err);
+
 #endif
