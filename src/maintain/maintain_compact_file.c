@@ -26,11 +26,9 @@ typedef struct compact_part {
 typedef struct compact_column {
     const frz_field *field;  /* of the table's schema */
     const frz_type *request; /* a struct of that field alone */
-    size_t part;             /* PART_MIXED: several files provide parts of a struct */
+    size_t part;             /* FRZ_PART_MIXED: several files provide parts of a struct */
     bool can_splice;
 } compact_column;
-
-#define PART_MIXED SIZE_MAX
 
 typedef struct compaction {
     const frz_commit_attempt *attempt;
@@ -50,43 +48,6 @@ typedef struct compaction {
 
 /* ---- providers
  * ------------------------------------------------------------------------------------ */
-
-static size_t part_of(const frz_entry *entry, const frz_column_file *provider)
-{
-    return provider == NULL ? 0 : 1 + (size_t)(provider - entry->column_files);
-}
-
-typedef struct nested_providers {
-    const frz_entry *entry;
-    const frz_column_file *top;
-    bool any_listed, differs;
-} nested_providers;
-
-static frz_code visit_nested(void *ctx, const frz_field *field, bool in_repeated, frz_error *err)
-{
-    nested_providers *nested = ctx;
-    (void)err;
-    if (!in_repeated) {
-        const frz_column_file *provider = frz_entry_provider(nested->entry, field->id);
-        nested->any_listed = nested->any_listed || provider != NULL;
-        nested->differs = nested->differs || provider != nested->top;
-    }
-    return FRZ_OK;
-}
-
-/* The part that provides a whole top-level field. A struct whose own id alone is listed is stored
- * there as a whole. spec: field_ids, structs */
-static frz_code provider_of(const frz_entry *entry, const frz_field *field, size_t *part,
-                            frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    nested_providers nested = {.entry = entry, .top = frz_entry_provider(entry, field->id)};
-    if (field->type->id == FRZ_TYPE_STRUCT) {
-        rc = frz_type_visit(field->type, visit_nested, &nested, err);
-    }
-    *part = nested.any_listed && nested.differs ? PART_MIXED : part_of(entry, nested.top);
-    return rc;
-}
 
 /* Open a provider once, and check that it fits its entry. */
 static frz_code open_part(compaction *work, size_t index, frz_error *err)
@@ -196,8 +157,8 @@ static frz_code plan_column(compaction *work, const frz_field *field, frz_error 
     if (field->type->id == FRZ_TYPE_UNKNOWN) {
         return FRZ_OK; /* never stored: always null */
     }
-    FRZ_TRY(provider_of(work->entry, field, &part, err));
-    if (part == PART_MIXED) {
+    FRZ_TRY(frz_maintain_provider(work->entry, field, &part, err));
+    if (part == FRZ_PART_MIXED) {
         FRZ_TRY(add_column(work, field, part, NULL, err));
         goto out;
     }
@@ -339,7 +300,7 @@ static frz_code write_column(compaction *work, size_t index, frz_row_range rows,
     const compact_column *column = &work->columns[index];
     size_t group;
     bool done = false;
-    if (column->part == PART_MIXED) {
+    if (column->part == FRZ_PART_MIXED) {
         return stitch_column(work, column, index, rows, err);
     }
     const frz_data_file *file = work->parts[column->part].file;

@@ -8,6 +8,17 @@
 #include "frazil/maintain.h"
 #include "write/write_commit.h"
 
+/* ---- providers (maintain_provider.c) ------------------------------------------------------------
+ */
+
+/* Parts of an entry: 0 is the base, i + 1 its column file i. */
+#define FRZ_PART_MIXED SIZE_MAX
+
+/* The part that provides a whole top-level field, or FRZ_PART_MIXED if a struct's fields are in
+ * several. A struct whose own id alone is listed is stored there as a whole. */
+frz_code frz_maintain_provider(const frz_entry *entry, const frz_field *field, size_t *part,
+                               frz_error *err);
+
 /* ---- compaction of one data file (maintain_compact_file.c) --------------------------------------
  */
 
@@ -25,5 +36,114 @@ typedef struct frz_compacted {
 frz_code frz_compact_file(const frz_commit_attempt *attempt, const frz_entry *entry,
                           const frz_parquet_write_options *options, bool durable, frz_arena *arena,
                           frz_compacted *out, frz_error *err);
+
+/* The sum, or the highest number if it does not fit: metadata that is being checked may hold
+ * anything. */
+static inline int64_t frz_maintain_sum(int64_t a, int64_t b)
+{
+    int64_t sum;
+    return frz_add_i64(a, b, &sum) ? sum : INT64_MAX;
+}
+
+/* ---- keys (maintain_key.c): short names of things seen before -----------------------------------
+ */
+
+/* A 128-bit hash: what has the same key is taken for the same thing. */
+typedef struct frz_key {
+    uint64_t a, b;
+} frz_key;
+
+frz_key frz_key_of(const char *kind);
+void frz_key_bytes(frz_key *key, const void *bytes, size_t len);
+void frz_key_i64(frz_key *key, int64_t value);
+void frz_key_str(frz_key *key, frz_str s); /* with its length */
+static inline bool frz_key_equal(frz_key a, frz_key b)
+{
+    return a.a == b.a && a.b == b.b;
+}
+
+/* From keys to numbers. */
+typedef struct frz_key_map {
+    const frz_env *env;
+    struct frz_key_slot *slots;
+    size_t count, capacity;
+} frz_key_map;
+
+void frz_key_map_init(frz_key_map *map, const frz_env *env);
+void frz_key_map_reset(frz_key_map *map);
+/* The value of a key; false if it is not there. value may be NULL. */
+bool frz_key_map_get(const frz_key_map *map, frz_key key, size_t *value);
+/* Set the value of a key; *added tells whether it is new and may be NULL. */
+frz_code frz_key_map_put(frz_key_map *map, frz_key key, size_t value, bool *added, frz_error *err);
+
+/* ---- validation
+ * ----------------------------------------------------------------------------------- */
+
+/* Row ids of one base file as ascending runs; in file order they need not ascend. */
+typedef struct frz_row_runs {
+    frz_row_range *runs;
+    size_t count, capacity;
+} frz_row_runs;
+
+typedef struct frz_validation {
+    const frz_env *env;
+    const frz_table *table;
+    frz_finding_fn visit;
+    void *ctx;
+    int64_t findings;
+    frz_key_map done;    /* checks that need not be made again */
+    frz_key_map runs_of; /* base file -> index into runs */
+    frz_row_runs *runs;
+    size_t run_count, run_capacity;
+} frz_validation;
+
+/* One entry of the root manifest that is being checked. */
+typedef struct frz_validate_item {
+    const frz_entry *entry;
+    char *location;  /* resolved; in the snapshot's arena */
+    frz_key where;   /* of the location */
+    frz_key content; /* of what EXISTING keeps */
+} frz_validate_item;
+
+/* One root manifest while it is checked. */
+typedef struct frz_validate_root {
+    const frz_snapshot *snapshot;
+    const frz_schema *schema;
+    const char *location;
+    frz_arena arena;
+    frz_validate_item *items; /* data entries that this library understands */
+    size_t count;
+} frz_validate_root;
+
+/* Tell one finding. */
+void frz_validate_find(frz_validation *v, const char *location, const char *fmt, ...)
+    FRZ_PRINTF(3, 4);
+/* A failure while looking at a file is a finding, unless the check itself cannot go on: then its
+ * code is returned. */
+frz_code frz_validate_failure(frz_validation *v, const char *location, frz_code rc, frz_error *err);
+
+/* maintain_validate_root.c */
+frz_code frz_validate_root_open(frz_validation *v, const frz_manifest *manifest,
+                                const frz_snapshot *snapshot, const frz_schema *schema, bool report,
+                                frz_validate_root *out, frz_error *err);
+void frz_validate_root_reset(frz_validate_root *root);
+/* Statuses, numbers and pairs of the entries, and that nothing came or went unsaid since the
+ * parent (NULL: there is none, or it is not retained). */
+frz_code frz_validate_tracking(frz_validation *v, const frz_validate_root *root,
+                               const frz_validate_root *parent, frz_error *err);
+
+/* maintain_validate_file.c: the files of one live entry, and what is in them. */
+frz_code frz_validate_files(frz_validation *v, const frz_validate_root *root,
+                            const frz_validate_item *item, frz_error *err);
+
+/* Add what is compared of recorded statistics to a key. */
+void frz_validate_stats_key(frz_key *key, const frz_field_stats *stats);
+
+/* maintain_validate_values.c: files[part] is NULL where a file could not be opened. */
+frz_code frz_validate_values(frz_validation *v, const frz_validate_root *root,
+                             const frz_validate_item *item, frz_data_file *const *files,
+                             frz_error *err);
+/* Row ids of all live entries of a root are unique and were given out. */
+frz_code frz_validate_row_ids(frz_validation *v, const frz_validate_root *root, frz_error *err);
 
 #endif

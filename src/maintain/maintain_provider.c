@@ -1,0 +1,40 @@
+/*
+ * Which file of an entry provides a field, when whole top-level fields are moved or checked. spec:
+ * field_ids, structs
+ */
+#include "maintain/maintain_internal.h"
+
+typedef struct nested_providers {
+    const frz_entry *entry;
+    const frz_column_file *top;
+    bool any_listed, differs;
+} nested_providers;
+
+static size_t part_of(const frz_entry *entry, const frz_column_file *provider)
+{
+    return provider == NULL ? 0 : 1 + (size_t)(provider - entry->column_files);
+}
+
+static frz_code visit_nested(void *ctx, const frz_field *field, bool in_repeated, frz_error *err)
+{
+    nested_providers *nested = ctx;
+    (void)err;
+    if (!in_repeated) {
+        const frz_column_file *provider = frz_entry_provider(nested->entry, field->id);
+        nested->any_listed = nested->any_listed || provider != NULL;
+        nested->differs = nested->differs || provider != nested->top;
+    }
+    return FRZ_OK;
+}
+
+frz_code frz_maintain_provider(const frz_entry *entry, const frz_field *field, size_t *part,
+                               frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    nested_providers nested = {.entry = entry, .top = frz_entry_provider(entry, field->id)};
+    if (field->type->id == FRZ_TYPE_STRUCT) {
+        rc = frz_type_visit(field->type, visit_nested, &nested, err);
+    }
+    *part = nested.any_listed && nested.differs ? FRZ_PART_MIXED : part_of(entry, nested.top);
+    return rc;
+}

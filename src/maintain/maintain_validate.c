@@ -1,0 +1,289 @@
+/*
+ * Validation: proves from the files themselves that a table is sound. This file checks the table's
+ * metadata and walks the snapshots, newest first; the root manifest of each is checked on its own
+ * and against its parent's, then every file it refers to. What several snapshots share is looked at
+ * once. spec: snapshots; sequence numbers; row lineage
+ */
+#include <stdio.h>
+
+#include "maintain/maintain_internal.h"
+
+/* ---- findings
+ * --------------------------------------------------------------------------------------- */
+
+void frz_validate_find(frz_validation *v, const char *location, const char *fmt, ...)
+{
+    char text[1536];
+    bool added = true;
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    frz_key key = frz_key_of("finding"); /* what many snapshots share is told once */
+    frz_key_str(&key, frz_str_from(location));
+    frz_key_str(&key, frz_str_from(text));
+    (void)frz_key_map_put(&v->done, key, 0, &added, NULL); /* without memory it is told again */
+    if (!added) {
+        return;
+    }
+    v->findings++;
+    if (v->visit == NULL) {
+        return;
+    }
+    for (char *p = text; *p != '\0'; p++) { /* one line, whatever names and values hold */
+        *p = (unsigned char)*p < 0x20 ? ' ' : *p;
+    }
+    v->visit(v->ctx, location, text);
+}
+
+frz_code frz_validate_failure(frz_validation *v, const char *location, frz_code rc, frz_error *err)
+{
+    char text[1536];
+    switch (rc) {
+    case FRZ_OK:
+        return FRZ_OK;
+    case FRZ_E_NOMEM:
+    case FRZ_E_CANCELLED:
+    case FRZ_E_INTERNAL:
+        return rc;
+    default:
+        frz_error_format(err, text, sizeof text);
+        frz_validate_find(v, location, "%s", err == NULL ? frz_code_name(rc) : text);
+        frz_error_reset(err);
+        return FRZ_OK;
+    }
+}
+
+/* ---- metadata
+ * ----------------------------------------------------------------------------------------- */
+
+static const char *metadata_location(const frz_validation *v)
+{
+    return v->table->metadata_location == NULL ? "metadata" : v->table->metadata_location;
+}
+
+static void check_schemas(frz_validation *v)
+{
+    const frz_metadata *metadata = &v->table->metadata;
+    for (size_t i = 0; i < metadata->schema_count; i++) {
+        int32_t most = frz_type_max_id(metadata->schemas[i]->type);
+        if (most > metadata->last_column_id) {
+            frz_validate_find(v, metadata_location(v),
+                              "schema %d has field id %d above last-column-id %d",
+                              metadata->schemas[i]->schema_id, most, metadata->last_column_id);
+        }
+    }
+    if (frz_metadata_current_schema(metadata) == NULL) {
+        frz_validate_find(v, metadata_location(v), "current schema %d does not exist",
+                          metadata->current_schema_id);
+    }
+}
+
+static void check_refs(frz_validation *v)
+{
+    const frz_metadata *metadata = &v->table->metadata;
+    json_t *refs = json_object_get(metadata->json, "refs");
+    const char *name;
+    json_t *ref;
+    if (metadata->current_snapshot_id != 0 &&
+        frz_metadata_snapshot(metadata, metadata->current_snapshot_id) == NULL) {
+        frz_validate_find(v, metadata_location(v), "current snapshot %lld does not exist",
+                          (long long)metadata->current_snapshot_id);
+    }
+    json_object_foreach(refs, name, ref)
+    {
+        int64_t id = (int64_t)json_integer_value(json_object_get(ref, "snapshot-id"));
+        if (frz_metadata_snapshot(metadata, id) == NULL) {
+            frz_validate_find(v, metadata_location(v), "ref \"%s\": snapshot %lld does not exist",
+                              name, (long long)id);
+        }
+        if (strcmp(name, "main") == 0 && id != metadata->current_snapshot_id) {
+            frz_validate_find(v, metadata_location(v),
+                              "ref \"main\" is snapshot %lld, but the current snapshot is %lld",
+                              (long long)id, (long long)metadata->current_snapshot_id);
+        }
+    }
+}
+
+static void check_snapshot_parent(frz_validation *v, const frz_snapshot *snapshot,
+                                  const frz_snapshot *parent)
+{
+    if (parent->sequence_number >= snapshot->sequence_number) {
+        frz_validate_find(v, metadata_location(v),
+                          "snapshot %lld: sequence number %lld is not above its parent's %lld",
+                          (long long)snapshot->snapshot_id, (long long)snapshot->sequence_number,
+                          (long long)parent->sequence_number);
+    }
+    int64_t end = frz_maintain_sum(parent->first_row_id, parent->added_rows);
+    if (end > snapshot->first_row_id) {
+        frz_validate_find(v, metadata_location(v),
+                          "snapshot %lld: first-row-id %lld lies in the row ids of its parent, "
+                          "which end at %lld",
+                          (long long)snapshot->snapshot_id, (long long)snapshot->first_row_id,
+                          (long long)end);
+    }
+}
+
+static void check_snapshot(frz_validation *v, const frz_snapshot *snapshot)
+{
+    const frz_metadata *metadata = &v->table->metadata;
+    long long id = (long long)snapshot->snapshot_id;
+    int64_t end;
+    if (snapshot->sequence_number > metadata->last_sequence_number) {
+        frz_validate_find(v, metadata_location(v),
+                          "snapshot %lld: sequence number %lld is above last-sequence-number %lld",
+                          id, (long long)snapshot->sequence_number,
+                          (long long)metadata->last_sequence_number);
+    }
+    if (snapshot->first_row_id < 0 || snapshot->added_rows < 0 ||
+        !frz_add_i64(snapshot->first_row_id, snapshot->added_rows, &end) ||
+        end > metadata->next_row_id) {
+        frz_validate_find(v, metadata_location(v),
+                          "snapshot %lld: first-row-id %lld and added-rows %lld do not fit below "
+                          "next-row-id %lld",
+                          id, (long long)snapshot->first_row_id, (long long)snapshot->added_rows,
+                          (long long)metadata->next_row_id);
+        return;
+    }
+    if (snapshot->schema_id >= 0 && frz_metadata_schema(metadata, snapshot->schema_id) == NULL) {
+        frz_validate_find(v, metadata_location(v), "snapshot %lld: schema %d does not exist", id,
+                          snapshot->schema_id);
+    }
+    const frz_snapshot *parent = frz_metadata_snapshot(metadata, snapshot->parent_id);
+    if (snapshot->parent_id != 0 && parent != NULL) { /* it may have been expired */
+        check_snapshot_parent(v, snapshot, parent);
+    }
+}
+
+static frz_code check_metadata(frz_validation *v, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const frz_metadata *metadata = &v->table->metadata;
+    check_schemas(v);
+    check_refs(v);
+    for (size_t i = 0; i < metadata->snapshot_count; i++) {
+        bool added = true;
+        frz_key key = frz_key_of("snapshot");
+        frz_key_i64(&key, metadata->snapshots[i].snapshot_id);
+        FRZ_TRY(frz_key_map_put(&v->done, key, 0, &added, err));
+        if (!added) {
+            frz_validate_find(v, metadata_location(v), "snapshot %lld is there twice",
+                              (long long)metadata->snapshots[i].snapshot_id);
+        }
+        check_snapshot(v, &metadata->snapshots[i]);
+    }
+out:
+    return rc;
+}
+
+/* ---- snapshots
+ * ------------------------------------------------------------------------------------------ */
+
+/* The parent's root for comparison; an empty one if it is not retained or cannot be read, which is
+ * told when the parent's own turn comes. */
+static frz_code open_parent(frz_validation *v, const frz_snapshot *snapshot,
+                            frz_manifest **manifest, frz_validate_root *root, bool *open,
+                            frz_error *err)
+{
+    const frz_snapshot *parent = NULL;
+    const frz_schema *schema = NULL;
+    frz_code rc = FRZ_OK;
+    if (snapshot->parent_id == 0 ||
+        frz_metadata_snapshot(&v->table->metadata, snapshot->parent_id) == NULL) {
+        return FRZ_OK;
+    }
+    rc = frz_table_snapshot(v->table, snapshot->parent_id, &parent, &schema, err);
+    rc = rc == FRZ_OK ? frz_manifest_open(v->table, parent, schema, manifest, err) : rc;
+    if (rc == FRZ_E_NOMEM || rc == FRZ_E_CANCELLED) {
+        return rc;
+    }
+    if (rc != FRZ_OK) {
+        frz_error_reset(err);
+        return FRZ_OK;
+    }
+    *open = true;
+    return frz_validate_root_open(v, *manifest, parent, schema, false, root, err);
+}
+
+static frz_code check_root(frz_validation *v, const frz_validate_root *root, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_manifest *manifest = NULL;
+    frz_validate_root parent = {0};
+    bool has_parent = false;
+    frz_arena_init(&parent.arena, v->env, FRZ_ARENA_NO_LIMIT);
+    FRZ_TRY(open_parent(v, root->snapshot, &manifest, &parent, &has_parent, err));
+    FRZ_TRY(frz_validate_tracking(v, root, has_parent ? &parent : NULL, err));
+    frz_validate_root_reset(&parent);
+    frz_manifest_free(manifest);
+    manifest = NULL;
+    for (size_t i = 0; i < root->count; i++) {
+        if (frz_status_is_live(root->items[i].entry->status)) {
+            FRZ_TRY(frz_validate_files(v, root, &root->items[i], err));
+        }
+    }
+    FRZ_TRY(frz_validate_row_ids(v, root, err));
+out:
+    frz_validate_root_reset(&parent);
+    frz_manifest_free(manifest);
+    return rc;
+}
+
+static frz_code check_snapshot_files(frz_validation *v, int64_t snapshot_id, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const frz_snapshot *snapshot = NULL;
+    const frz_schema *schema = NULL;
+    frz_manifest *manifest = NULL;
+    frz_validate_root root = {0};
+    bool current = snapshot_id == v->table->metadata.current_snapshot_id;
+    frz_arena_init(&root.arena, v->env, FRZ_ARENA_NO_LIMIT);
+    rc = frz_table_snapshot(v->table, current ? 0 : snapshot_id, &snapshot, &schema, err);
+    rc = rc == FRZ_OK ? frz_manifest_open(v->table, snapshot, schema, &manifest, err) : rc;
+    if (rc != FRZ_OK) {
+        frz_context(err, rc, "snapshot %lld", (long long)snapshot_id);
+        rc = frz_validate_failure(v, metadata_location(v), rc, err);
+        goto out;
+    }
+    FRZ_TRY(frz_validate_root_open(v, manifest, snapshot, schema, true, &root, err));
+    FRZ_TRY(check_root(v, &root, err));
+out:
+    frz_validate_root_reset(&root);
+    frz_manifest_free(manifest);
+    return rc;
+}
+
+static void validation_reset(frz_validation *v)
+{
+    for (size_t i = 0; i < v->run_count; i++) {
+        frz_free(v->env, v->runs[i].runs);
+    }
+    frz_free(v->env, v->runs);
+    frz_key_map_reset(&v->done);
+    frz_key_map_reset(&v->runs_of);
+}
+
+frz_code frz_validate(frz_table *table, frz_finding_fn visit, void *ctx, int64_t *findings,
+                      frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_error own = {0};
+    frz_error *error = err == NULL ? &own : err; /* findings are told from its text */
+    size_t count = table->metadata.snapshot_count;
+    frz_validation v = {.env = table->env, .table = table, .visit = visit, .ctx = ctx};
+    frz_key_map_init(&v.done, table->env);
+    frz_key_map_init(&v.runs_of, table->env);
+    FRZ_TRY(check_metadata(&v, error));
+    for (size_t i = 0; i < count; i++) {
+        FRZ_TRY(frz_progress(v.env, "validate", i, count, error));
+        FRZ_TRY(
+            check_snapshot_files(&v, table->metadata.snapshots[count - 1 - i].snapshot_id, error));
+    }
+    FRZ_TRY(frz_progress(v.env, "validate", count, count, error));
+    if (findings != NULL) {
+        *findings = v.findings;
+    }
+out:
+    validation_reset(&v);
+    return rc;
+}
