@@ -84,6 +84,7 @@ static frz_code plan_source(import_job *job, import_source *source, frz_error *e
     FRZ_TRY(frz_location_from_path(job->env, source->path, &source->location, err));
     rc = frz_data_file_open(job->env, source->location, NULL, &file, err);
     rc = rc == FRZ_OK ? require_parquet(file, err) : rc;
+    rc = rc == FRZ_OK ? frz_parquet_check_readable(file, err) : rc;
     if (rc != FRZ_OK) {
         rc = open_failed(source, rc, err);
         goto out;

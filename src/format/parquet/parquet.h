@@ -17,6 +17,8 @@ extern const frz_format_model frz_parquet_model;
 frz_code frz_parquet_metrics(const frz_data_file *file, const frz_type *struct_type,
                              frz_arena *arena, frz_field_stats **out, size_t *count,
                              frz_error *err);
+/* FRZ_E_UNSUPPORTED naming the first column, at any depth, that could never be read. */
+frz_code frz_parquet_check_readable(const frz_data_file *file, frz_error *err);
 /* Compressed bytes of the column chunks of one top-level field, over all row groups; 0 if absent. */
 int64_t frz_parquet_field_bytes(const frz_data_file *file, int32_t field_id);
 /* Offsets at which row groups start, ascending, as split_offsets; in the file's arena. */
