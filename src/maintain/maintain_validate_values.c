@@ -34,8 +34,7 @@ typedef struct value_pass {
     size_t field_count, field_capacity;
 } value_pass;
 
-/* ---- which columns
- * ---------------------------------------------------------------------------------- */
+/* ---- which columns -------------------------------------------------------------------------- */
 
 /* True if these statistics were compared with this file's values before. */
 static frz_code stats_seen(value_pass *pass, const frz_field_stats *stats, bool *seen,
@@ -113,8 +112,7 @@ out:
     return rc;
 }
 
-/* ---- comparing
- * ------------------------------------------------------------------------------------------ */
+/* ---- comparing ------------------------------------------------------------------------------ */
 
 static void find_stats(value_pass *pass, const value_check *check, const char *what,
                        const frz_value *recorded, const char *relation, const frz_value *actual,
@@ -190,8 +188,7 @@ static frz_code compare_check(value_pass *pass, const value_check *check, frz_ar
     return FRZ_OK;
 }
 
-/* ---- reading
- * ---------------------------------------------------------------------------------------------- */
+/* ---- reading -------------------------------------------------------------------------------- */
 
 static frz_code add_batch(value_pass *pass, const struct ArrowArray *batch, frz_error *err)
 {
@@ -271,8 +268,7 @@ out:
     return rc;
 }
 
-/* ---- _last_updated_sequence_number
- * ---------------------------------------------------------------------- */
+/* ---- _last_updated_sequence_number ---------------------------------------------------------- */
 
 typedef struct updated_check {
     int64_t most;
@@ -325,9 +321,7 @@ out:
     return rc;
 }
 
-/* ---- row ids
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- row ids -------------------------------------------------------------------------------- */
 
 typedef struct runs_reader {
     frz_validation *v;
@@ -391,8 +385,7 @@ out:
     return rc;
 }
 
-/* ---- row ids of a snapshot
- * ------------------------------------------------------------------------------------ */
+/* ---- row ids of a snapshot ------------------------------------------------------------------ */
 
 typedef struct owned_run {
     frz_row_range ids;
