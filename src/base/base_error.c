@@ -186,6 +186,8 @@ int frz_code_errno(frz_code code)
         return EACCES;
     case FRZ_E_CONFLICT:
         return EAGAIN;
+    case FRZ_E_CORRUPT:
+        return EBADMSG;
     case FRZ_E_CANCELLED:
         return ECANCELED;
     default:
