@@ -1,0 +1,10 @@
+/*
+ * The table of commands, in the order of the help.
+ */
+#include "cli.h"
+
+const cli_command *const cli_commands[] = {
+    &cmd_import,   &cmd_sql,       &cmd_scan,    &cmd_tables,    &cmd_describe,
+    &cmd_schema,   &cmd_snapshots, &cmd_files,   &cmd_manifests, &cmd_compact,
+    &cmd_validate, &cmd_help,      &cmd_version, NULL,
+};

@@ -1,0 +1,172 @@
+/*
+ * Numbers as text and back. The C locale is never changed, so the decimal point is a point.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+__extension__ typedef unsigned __int128 wide_uint;
+
+static size_t copy_text(char *out, const char *text)
+{
+    size_t len = strlen(text);
+    memcpy(out, text, len + 1);
+    return len;
+}
+
+size_t cli_uint_text(uint64_t value, char *out)
+{
+    char digits[20];
+    size_t at = sizeof digits;
+    do {
+        digits[--at] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value > 0);
+    memcpy(out, digits + at, sizeof digits - at);
+    out[sizeof digits - at] = '\0';
+    return sizeof digits - at;
+}
+
+size_t cli_int_text(int64_t value, char *out)
+{
+    if (value >= 0) {
+        return cli_uint_text((uint64_t)value, out);
+    }
+    out[0] = '-';
+    return 1 + cli_uint_text(0 - (uint64_t)value, out + 1);
+}
+
+/* NaN, the infinities, and numbers that need no search: 0 if it is none of them. */
+static size_t easy_number(double value, char *out)
+{
+    if (isnan(value)) {
+        return copy_text(out, "NaN");
+    }
+    if (isinf(value)) {
+        return copy_text(out, value > 0 ? "Infinity" : "-Infinity");
+    }
+    if (value == 0) {
+        return copy_text(out, signbit(value) ? "-0.0" : "0.0");
+    }
+    if (fabs(value) < 1e15 && value == (double)(int64_t)value) {
+        size_t len = cli_int_text((int64_t)value, out);
+        return len + copy_text(out + len, ".0");
+    }
+    return 0;
+}
+
+/* Numbers with an exponent but no fraction ("1e+22") are no integers to a JSON reader. */
+static size_t mark_as_real(char *out, size_t len)
+{
+    return strpbrk(out, ".e") == NULL ? len + copy_text(out + len, ".0") : len;
+}
+
+size_t cli_double_text(double value, char *out)
+{
+    size_t len = easy_number(value, out);
+    for (int digits = 15; len == 0; digits++) {
+        int n = snprintf(out, CLI_NUMBER_TEXT, "%.*g", digits, value);
+        if (digits == 17 || strtod(out, NULL) == value) {
+            len = mark_as_real(out, (size_t)n);
+        }
+    }
+    return len;
+}
+
+size_t cli_float_text(float value, char *out)
+{
+    size_t len = easy_number((double)value, out);
+    for (int digits = 6; len == 0; digits++) {
+        int n = snprintf(out, CLI_NUMBER_TEXT, "%.*g", digits, (double)value);
+        if (digits == 9 || strtof(out, NULL) == value) {
+            len = mark_as_real(out, (size_t)n);
+        }
+    }
+    return len;
+}
+
+static wide_uint load_wide(const uint8_t value[16])
+{
+    wide_uint wide = 0;
+    for (int i = 15; i >= 0; i--) {
+        wide = wide << 8 | value[i];
+    }
+    return wide;
+}
+
+size_t cli_decimal_text(const uint8_t value[16], int scale, char *out)
+{
+    wide_uint wide = load_wide(value);
+    bool negative = (value[15] & 0x80) != 0;
+    char digits[CLI_NUMBER_TEXT];
+    size_t at = sizeof digits;
+    wide = negative ? 0 - wide : wide;
+    for (int place = 0; wide > 0 || place <= scale; place++) {
+        if (place == scale && place > 0) {
+            digits[--at] = '.';
+        }
+        digits[--at] = (char)('0' + (int)(wide % 10));
+        wide /= 10;
+    }
+    if (negative) {
+        digits[--at] = '-';
+    }
+    memcpy(out, digits + at, sizeof digits - at);
+    out[sizeof digits - at] = '\0';
+    return sizeof digits - at;
+}
+
+size_t cli_grouped_text(int64_t value, char *out)
+{
+    char plain[CLI_NUMBER_TEXT];
+    size_t len = cli_int_text(value, plain);
+    size_t to = 0;
+    for (size_t from = 0; from < len; from++) {
+        size_t left = len - from;
+        if (from > 0 && plain[from - 1] != '-' && left % 3 == 0) {
+            out[to++] = ' ';
+        }
+        out[to++] = plain[from];
+    }
+    out[to] = '\0';
+    return to;
+}
+
+void cli_text_size(cli_text *text, int64_t bytes)
+{
+    static const char *const units[] = {"kB", "MB", "GB", "TB", "PB", "EB"};
+    char grouped[CLI_NUMBER_TEXT];
+    double scaled = (double)bytes / 1000;
+    size_t unit = 0;
+    cli_grouped_text(bytes, grouped);
+    cli_text_printf(text, "%s %s", grouped, bytes == 1 ? "byte" : "bytes");
+    if (bytes < 1000) {
+        return;
+    }
+    while (scaled >= 999.95 && unit + 1 < sizeof units / sizeof *units) {
+        scaled /= 1000;
+        unit++;
+    }
+    cli_text_printf(text, " (%.1f %s)", scaled, units[unit]);
+}
+
+frz_code cli_parse_int64(const char *text, int64_t min, const char *what, int64_t *out,
+                         frz_error *err)
+{
+    char *end = NULL;
+    errno = 0;
+    intmax_t value = strtoimax(text, &end, 10);
+    bool starts_well = (*text >= '0' && *text <= '9') || *text == '-';
+    if (!starts_well || *end != '\0' || errno != 0 || value > INT64_MAX || value < min) {
+        return cli_fail(err, FRZ_E_ARGUMENT,
+                        "--%s: expected a whole number of at least %" PRId64 ", found \"%s\"", what,
+                        min, text);
+    }
+    *out = (int64_t)value;
+    return FRZ_OK;
+}

@@ -1,0 +1,342 @@
+/*
+ * frazil describe, schema, snapshots, files and manifests: what the library lists about a table,
+ * for people as text, for programs as JSON.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+static const cli_option snapshot_options[] = {
+    {CLI_OPTION_SNAPSHOT, 0, "snapshot", "ID", "of this snapshot instead of the current one"},
+    {0, 0, NULL, NULL, NULL},
+};
+
+/* Prints the rows of one view for people. */
+typedef frz_code (*view_printer)(cli_out *out, struct ArrowArrayStream *stream, frz_error *err);
+
+static frz_code open_view(cli_context *context, frz_table_view view,
+                          struct ArrowArrayStream *stream, frz_error *err)
+{
+    const char *text = cli_args_value(context->args, CLI_OPTION_SNAPSHOT);
+    int64_t snapshot_id = 0;
+    frz_code rc = FRZ_OK;
+    if (text != NULL) {
+        CLI_TRY(cli_parse_int64(text, 1, "snapshot", &snapshot_id, err));
+    }
+    CLI_TRY(cli_open_table(context, err));
+    CLI_TRY(frz_table_list(context->table, view, snapshot_id, stream, err));
+out:
+    return rc;
+}
+
+static frz_code print_view(cli_context *context, frz_table_view view, view_printer for_people,
+                           view_printer for_programs, frz_error *err)
+{
+    struct ArrowArrayStream stream = {0};
+    frz_code rc = open_view(context, view, &stream, err);
+    if (rc == FRZ_OK) {
+        rc = (context->json ? for_programs : for_people)(&context->out, &stream, err);
+    }
+    cli_stream_release(&stream);
+    return rc;
+}
+
+static frz_code print_table(cli_out *out, struct ArrowArrayStream *stream, frz_error *err)
+{
+    return cli_output_stream(out, CLI_FORMAT_TABLE, stream, NULL, err);
+}
+
+static frz_code print_json(cli_out *out, struct ArrowArrayStream *stream, frz_error *err)
+{
+    return cli_output_stream(out, CLI_FORMAT_JSON, stream, NULL, err);
+}
+
+/* ---- walking rows ---- */
+
+/* Called for each row. */
+typedef void (*row_visit)(void *ctx, const cli_type *type, const struct ArrowArray *batch,
+                          int64_t i);
+
+/* Visit all rows of a stream whose columns are known; type is valid inside the visits only. */
+static frz_code each_row(struct ArrowArrayStream *stream, row_visit visit, void *ctx,
+                         frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    struct ArrowSchema schema = {0};
+    struct ArrowArray batch = {0};
+    cli_type type = {0};
+    CLI_TRY(cli_stream_schema(stream, &schema, err));
+    CLI_TRY(cli_type_init(&type, &schema, err));
+    for (rc = cli_stream_next(stream, &batch, err); rc == FRZ_OK;
+         rc = cli_stream_next(stream, &batch, err)) {
+        for (int64_t i = 0; i < batch.length; i++) {
+            visit(ctx, &type, &batch, i);
+        }
+        batch.release(&batch);
+        batch.release = NULL;
+    }
+    rc = rc == FRZ_END ? FRZ_OK : rc;
+out:
+    cli_type_reset(&type);
+    if (schema.release != NULL) {
+        schema.release(&schema);
+    }
+    return rc;
+}
+
+/* ---- describe: pairs of key and value ---- */
+
+#define PAIR_MAX_KEY 40 /* longer keys, such as properties', push their value aside */
+
+/* Keys and values one after the other, each ended by a NUL, and the widest key. */
+typedef struct pair_list {
+    cli_text text;
+    size_t width;
+} pair_list;
+
+static void collect_pair(void *ctx, const cli_type *type, const struct ArrowArray *batch, int64_t i)
+{
+    pair_list *pairs = ctx;
+    size_t start = pairs->text.len;
+    cli_value_plain(&pairs->text, &type->children[0], batch->children[0], batch->offset + i);
+    size_t width = pairs->text.len - start;
+    cli_text_char(&pairs->text, '\0');
+    cli_value_plain(&pairs->text, &type->children[1], batch->children[1], batch->offset + i);
+    cli_text_char(&pairs->text, '\0');
+    if (width <= PAIR_MAX_KEY && width > pairs->width) {
+        pairs->width = width;
+    }
+}
+
+static frz_code print_pairs(cli_out *out, struct ArrowArrayStream *stream, frz_error *err)
+{
+    pair_list pairs = {0};
+    frz_code rc = each_row(stream, collect_pair, &pairs, err);
+    const char *at = pairs.text.data;
+    const char *end = at + pairs.text.len;
+    while (rc == FRZ_OK && pairs.text.failed == FRZ_OK && at < end) {
+        const char *value = at + strlen(at) + 1;
+        cli_text_printf(&out->text, "%-*s  %s\n", (int)pairs.width, at, value);
+        at = value + strlen(value) + 1;
+    }
+    out->text.failed = pairs.text.failed != FRZ_OK ? pairs.text.failed : out->text.failed;
+    cli_text_reset(&pairs.text);
+    return rc;
+}
+
+/* Keys become members. */
+static void json_pair(void *ctx, const cli_type *type, const struct ArrowArray *batch, int64_t i)
+{
+    cli_text *text = ctx;
+    cli_text_str(text, text->len == 0 ? "{\n " : ",\n ");
+    cli_value_json(text, &type->children[0], batch->children[0], batch->offset + i);
+    cli_text_str(text, ": ");
+    cli_value_json(text, &type->children[1], batch->children[1], batch->offset + i);
+}
+
+static frz_code print_pairs_json(cli_out *out, struct ArrowArrayStream *stream, frz_error *err)
+{
+    frz_code rc = each_row(stream, json_pair, &out->text, err);
+    cli_text_str(&out->text, out->text.len == 0 ? "{}\n" : "\n}\n");
+    return rc;
+}
+
+/* ---- files: a tree ---- */
+
+typedef struct file_tree {
+    cli_text *text;
+    int64_t data_files, column_files;
+} file_tree;
+
+static void put_size(cli_text *text, const cli_type *type, const struct ArrowArray *array,
+                     int64_t i)
+{
+    size_t c = cli_type_find(type, "file_size_in_bytes");
+    int64_t bytes;
+    if (c < type->child_count &&
+        cli_value_int(&type->children[c], array->children[c], array->offset + i, &bytes)) {
+        cli_text_str(text, "  ");
+        cli_text_size(text, bytes);
+    }
+}
+
+static void put_location(cli_text *text, const cli_type *type, const struct ArrowArray *array,
+                         int64_t i)
+{
+    size_t c = cli_type_find(type, "location");
+    if (c < type->child_count) {
+        cli_value_plain(text, &type->children[c], array->children[c], array->offset + i);
+    }
+}
+
+/* "fields 2 (c_1), 203 (c_201)" */
+static void put_fields(cli_text *text, const cli_type *type, const struct ArrowArray *array,
+                       int64_t i)
+{
+    size_t ids = cli_type_find(type, "field_ids");
+    size_t names = cli_type_find(type, "field_names");
+    int64_t first, count, first_name = 0, name_count = 0;
+    if (ids == type->child_count) {
+        return;
+    }
+    cli_value_range(&type->children[ids], array->children[ids], array->offset + i, &first, &count);
+    if (names < type->child_count) {
+        cli_value_range(&type->children[names], array->children[names], array->offset + i,
+                        &first_name, &name_count);
+    }
+    cli_text_str(text, count == 1 ? "  field" : "  fields");
+    for (int64_t k = 0; k < count; k++) {
+        cli_text_str(text, k == 0 ? " " : ", ");
+        cli_value_plain(text, &type->children[ids].children[0], array->children[ids]->children[0],
+                        first + k);
+        if (k < name_count) {
+            cli_text_str(text, " (");
+            cli_value_plain(text, &type->children[names].children[0],
+                            array->children[names]->children[0], first_name + k);
+            cli_text_char(text, ')');
+        }
+    }
+}
+
+static void put_column_files(file_tree *tree, const cli_type *type, const struct ArrowArray *array,
+                             int64_t i)
+{
+    int64_t first, count;
+    if (cli_value_is_null(type, array, i)) {
+        return;
+    }
+    cli_value_range(type, array, i, &first, &count);
+    for (int64_t k = first; k < first + count; k++) {
+        cli_text_str(tree->text, "  ");
+        put_location(tree->text, &type->children[0], array->children[0], k);
+        put_size(tree->text, &type->children[0], array->children[0], k);
+        put_fields(tree->text, &type->children[0], array->children[0], k);
+        cli_text_char(tree->text, '\n');
+    }
+    tree->column_files += count;
+}
+
+static void put_file(void *ctx, const cli_type *type, const struct ArrowArray *batch, int64_t i)
+{
+    file_tree *tree = ctx;
+    char number[CLI_NUMBER_TEXT];
+    size_t rows = cli_type_find(type, "record_count");
+    size_t column_files = cli_type_find(type, "column_files");
+    int64_t row_count;
+    put_location(tree->text, type, batch, i);
+    put_size(tree->text, type, batch, i);
+    if (rows < type->child_count && cli_value_int(&type->children[rows], batch->children[rows],
+                                                  batch->offset + i, &row_count)) {
+        cli_grouped_text(row_count, number);
+        cli_text_printf(tree->text, "  %s %s", number, row_count == 1 ? "row" : "rows");
+    }
+    cli_text_char(tree->text, '\n');
+    if (column_files < type->child_count) {
+        put_column_files(tree, &type->children[column_files], batch->children[column_files],
+                         batch->offset + i);
+    }
+    tree->data_files++;
+}
+
+static frz_code print_files(cli_out *out, struct ArrowArrayStream *stream, frz_error *err)
+{
+    file_tree tree = {.text = &out->text};
+    char data[CLI_NUMBER_TEXT], columns[CLI_NUMBER_TEXT];
+    frz_code rc = each_row(stream, put_file, &tree, err);
+    cli_grouped_text(tree.data_files, data);
+    cli_grouped_text(tree.column_files, columns);
+    cli_text_printf(&out->text, "(%s data %s, %s column %s)\n", data,
+                    tree.data_files == 1 ? "file" : "files", columns,
+                    tree.column_files == 1 ? "file" : "files");
+    return rc;
+}
+
+/* ---- the commands ---- */
+
+static frz_code describe_run(cli_context *context, frz_error *err)
+{
+    return print_view(context, FRZ_TABLE_VIEW_DESCRIBE, print_pairs, print_pairs_json, err);
+}
+
+static frz_code schema_run(cli_context *context, frz_error *err)
+{
+    return print_view(context, FRZ_TABLE_VIEW_SCHEMA, print_table, print_json, err);
+}
+
+static frz_code snapshots_run(cli_context *context, frz_error *err)
+{
+    return print_view(context, FRZ_TABLE_VIEW_SNAPSHOTS, print_table, print_json, err);
+}
+
+static frz_code files_run(cli_context *context, frz_error *err)
+{
+    return print_view(context, FRZ_TABLE_VIEW_FILES, print_files, print_json, err);
+}
+
+static frz_code manifests_run(cli_context *context, frz_error *err)
+{
+    return print_view(context, FRZ_TABLE_VIEW_MANIFESTS, print_table, print_json, err);
+}
+
+const cli_command cmd_describe = {
+    .name = "describe",
+    .usage = "TABLE [--json]",
+    .summary = "tell where a table is, its versions, sizes and properties",
+    .example = "  frazil describe db.wide\n"
+               "  frazil describe --metadata t/metadata/v3.metadata.json --json\n",
+    .flags = CLI_TAKES_TABLE,
+    .min_words = 1,
+    .max_words = 1,
+    .run = describe_run,
+};
+
+const cli_command cmd_schema = {
+    .name = "schema",
+    .usage = "TABLE [--json]",
+    .summary = "list the columns of a table with their field ids and types",
+    .example = "  frazil schema db.wide\n",
+    .flags = CLI_TAKES_TABLE,
+    .min_words = 1,
+    .max_words = 1,
+    .run = schema_run,
+};
+
+const cli_command cmd_snapshots = {
+    .name = "snapshots",
+    .usage = "TABLE [--json]",
+    .summary = "list the versions of a table that can still be read",
+    .text = "Their ids are what --snapshot of scan, files and manifests takes.\n",
+    .example = "  frazil snapshots db.wide\n",
+    .flags = CLI_TAKES_TABLE,
+    .min_words = 1,
+    .max_words = 1,
+    .run = snapshots_run,
+};
+
+const cli_command cmd_files = {
+    .name = "files",
+    .usage = "TABLE [--snapshot ID] [--json]",
+    .summary = "show which columns live in which files",
+    .text = "Each data file with its size and rows, and below it its column files with the field\n"
+            "ids and names that are read from them instead of from the data file.\n",
+    .example = "  frazil files db.wide\n"
+               "  frazil files db.wide --json\n",
+    .options = snapshot_options,
+    .flags = CLI_TAKES_TABLE,
+    .min_words = 1,
+    .max_words = 1,
+    .run = files_run,
+};
+
+const cli_command cmd_manifests = {
+    .name = "manifests",
+    .usage = "TABLE [--snapshot ID] [--json]",
+    .summary = "list the entries of the root manifest with their tracking",
+    .example = "  frazil manifests db.wide\n",
+    .options = snapshot_options,
+    .flags = CLI_TAKES_TABLE,
+    .min_words = 1,
+    .max_words = 1,
+    .run = manifests_run,
+};

@@ -1,0 +1,80 @@
+/*
+ * The command frazil: the way of one call through it. A command reports failure as the library
+ * does; only this file prints errors and chooses the exit code.
+ */
+#include <errno.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+static frz_code open_environment(cli_context *context, frz_error *err)
+{
+    frz_env_options options = FRZ_ENV_OPTIONS_INIT;
+    bool show = !context->quiet && isatty(STDERR_FILENO);
+    options.progress = show ? cli_progress_show : cli_progress_hidden;
+    return frz_env_new(&options, &context->env, err);
+}
+
+static frz_code run_command(cli_context *context, frz_error *err)
+{
+    const cli_command *command = context->args->command;
+    if (cli_args_has(context->args, CLI_OPTION_VERSION)) {
+        command = &cmd_version;
+    } else if (command != NULL && cli_args_has(context->args, CLI_OPTION_HELP)) {
+        cli_help_command(&context->out.text, command);
+        return FRZ_OK;
+    } else if (command == NULL) {
+        cli_help_main(&context->out.text);
+        return FRZ_OK;
+    }
+    cli_interrupt_install();
+    frz_code rc = open_environment(context, err);
+    return rc == FRZ_OK ? command->run(context, err) : rc;
+}
+
+/* Nothing was asked for: the help on standard error, and a failure for scripts. */
+static bool is_bare(const cli_args *args)
+{
+    return args->command == NULL && !cli_args_has(args, CLI_OPTION_HELP) &&
+           !cli_args_has(args, CLI_OPTION_VERSION);
+}
+
+static cli_exit run(const cli_args *args)
+{
+    frz_error err = {0};
+    cli_context context = {
+        .args = args,
+        .json = cli_args_has(args, CLI_OPTION_JSON),
+        .quiet = cli_args_has(args, CLI_OPTION_QUIET),
+        .out = {.fd = STDOUT_FILENO, .name = "standard output"},
+        .exit_status = CLI_EXIT_OK,
+    };
+    if (is_bare(args)) {
+        context.out.fd = STDERR_FILENO;
+        context.exit_status = CLI_EXIT_USAGE;
+    }
+    frz_code rc = run_command(&context, &err);
+    cli_progress_clear();
+    if (rc == FRZ_OK) {
+        rc = cli_out_flush(&context.out, &err);
+    }
+    if (rc != FRZ_OK && err.os_error != EPIPE) { /* who stopped reading knows why */
+        cli_error_print(&err);
+    }
+    cli_context_reset(&context);
+    return rc == FRZ_OK ? context.exit_status : cli_exit_of(rc);
+}
+
+int main(int argc, char **argv)
+{
+    frz_error err = {0};
+    cli_args args = {0};
+    frz_code rc = cli_args_parse(argc, argv, &args, &err);
+    if (rc != FRZ_OK) {
+        cli_error_print(&err);
+        return (int)cli_exit_of(rc);
+    }
+    cli_exit status = run(&args);
+    cli_args_reset(&args);
+    return (int)status;
+}
