@@ -16,9 +16,16 @@
 frz_code type_parse_text(frz_arena *arena, frz_str text, frz_code code, const frz_type **out,
                          frz_error *err);
 
-/* Text of a value in a caller's array of at least this size; only for types of bounded text. */
-#define TYPE_VALUE_TEXT 96
-size_t type_value_text(const frz_value *value, char *text);
+/* As frz_value_parse; rejections have the given code and begin with a path, which may be "". */
+frz_code type_value_parse(frz_arena *arena, const frz_type *type, frz_str text, frz_code code,
+                          const char *path, frz_value *out, frz_error *err);
+
+/* ---- decimals (type_number.c) ---- */
+
+/* FRZ_E_ARGUMENT: not a number; FRZ_E_LIMIT: too many digits before or after the point. Reports
+ * no message. */
+frz_code type_decimal_parse(frz_str text, int32_t precision, int32_t scale, frz_i128 *out);
+bool type_decimal_fits(frz_i128 unscaled, int32_t precision);
 
 /* ---- the calendar (type_time.c): proleptic Gregorian, years of any sign ---- */
 

@@ -1,6 +1,8 @@
 /*
  * Single values: taken from arrays, compared, promoted, copied.
  */
+#include <math.h>
+
 #include "type/type_internal.h"
 
 static bool is_bytes(const frz_type *type)
@@ -67,8 +69,8 @@ static int compare_double(double a, double b, bool total_order)
         return 1;
     }
     if (a == b) {
-        bool zeros_differ = total_order && a == 0 && (__builtin_signbit(a) != __builtin_signbit(b));
-        return !zeros_differ ? 0 : __builtin_signbit(a) ? -1 : 1;
+        bool zeros_differ = total_order && a == 0 && (signbit(a) != signbit(b));
+        return !zeros_differ ? 0 : signbit(a) ? -1 : 1;
     }
     return (a != a) - (b != b);
 }
