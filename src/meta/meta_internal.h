@@ -46,4 +46,122 @@ frz_code meta_json_pairs(const json_t *object, const char *prefix, const char *k
 /* Unpack a gzip metadata file in place; other bytes stay as they are (meta_gzip.c). */
 frz_code meta_gunzip(const frz_env *env, frz_buf *bytes, frz_error *err);
 
+/* ---- the row type of manifests (meta_manifest_type.c) -----------------------------------------
+ */
+
+/* Columns of tracked_file and members of its structs, in the order in which they are written. */
+typedef enum meta_column {
+    META_TRACKING,
+    META_CONTENT_TYPE,
+    META_LOCATION,
+    META_FILE_FORMAT,
+    META_RECORD_COUNT,
+    META_FILE_SIZE,
+    META_SPEC_ID,
+    META_SORT_ORDER_ID,
+    META_CONTENT_STATS,
+    META_DELETION_VECTOR,
+    META_MANIFEST_INFO,
+    META_KEY_METADATA,
+    META_SPLIT_OFFSETS,
+    META_COLUMN_FILES,
+    META_COLUMN_COUNT
+} meta_column;
+
+enum { /* tracking */
+       META_STATUS,
+       META_SNAPSHOT_ID,
+       META_MODIFIED_SNAPSHOT_ID,
+       META_SEQUENCE_NUMBER,
+       META_FILE_SEQUENCE_NUMBER,
+       META_FIRST_ROW_ID,
+       META_DELETED_POSITIONS,
+       META_REPLACED_POSITIONS,
+       META_TRACKING_COUNT
+};
+
+enum { /* deletion_vector */
+       META_DV_LOCATION,
+       META_DV_OFFSET,
+       META_DV_SIZE,
+       META_DV_CARDINALITY,
+       META_DV_KEY_METADATA,
+       META_DV_COUNT
+};
+
+enum { /* manifest_info: files and rows counts of the five statuses stand in the same order */
+       META_INFO_FILES,
+       META_INFO_ROWS = 5,
+       META_INFO_MIN_SEQUENCE = 10,
+       META_INFO_DV,
+       META_INFO_FORMAT_VERSION,
+       META_INFO_COUNT
+};
+
+enum { /* column_file */
+       META_CF_LOCATION,
+       META_CF_FIELD_IDS,
+       META_CF_FILE_FORMAT,
+       META_CF_FILE_SIZE,
+       META_CF_KEY_METADATA,
+       META_CF_COUNT
+};
+
+/* Statistics of one field as a manifest's content_stats holds them. */
+typedef struct meta_stats_shape {
+    int32_t field_id;     /* of the table */
+    frz_str name;         /* of the struct; informative */
+    const frz_type *type; /* of the bounds */
+    unsigned metrics;     /* bit k: metric k is stored */
+} meta_stats_shape;
+
+/* The place of a metric among those that a shape stores, or -1. */
+static inline int meta_stats_place(unsigned metrics, int metric)
+{
+    return (metrics >> metric & 1) == 0 ? -1 : __builtin_popcount(metrics & ((1u << metric) - 1));
+}
+
+/* The id of the struct in content_stats, or -1 if the field has no place there. */
+int32_t meta_stats_base(int32_t field_id);
+/* The field whose statistics have this id, or -1. */
+int32_t meta_stats_field(int32_t base);
+
+typedef struct meta_manifest_row {
+    const frz_type *type;      /* STRUCT */
+    int at[META_COLUMN_COUNT]; /* place of each column in it, or -1 */
+} meta_manifest_row;
+
+/* The tracked_file struct with content_stats of these shapes and without partition. content_stats
+ * is left out if there are no shapes. */
+frz_code meta_manifest_row_to_write(frz_arena *arena, const meta_stats_shape *shapes, size_t count,
+                                    meta_manifest_row *out, frz_error *err);
+/* The same as asked of a file: only columns that the file has, everything optional, counts of
+ * files as long. */
+frz_code meta_manifest_row_to_read(frz_arena *arena, const meta_stats_shape *shapes, size_t count,
+                                   const frz_type *file_type, meta_manifest_row *out,
+                                   frz_error *err);
+
+/* The statistics of a field, or NULL. Lists mostly have the same order, so the search goes on from
+ * the last hit: *cursor starts at 0 and belongs to one list. */
+const frz_field_stats *meta_find_stats(const frz_field_stats *stats, size_t count, int32_t field_id,
+                                       size_t *cursor);
+
+/* ---- checks of entries (meta_manifest_check.c) ------------------------------------------------
+ */
+
+typedef struct meta_entry_rules {
+    const frz_metadata *metadata;
+    const int32_t *repeated_ids; /* fields inside lists and maps of the schema read, ascending */
+    size_t repeated_count;
+} meta_entry_rules;
+
+frz_code meta_entry_rules_of(const frz_metadata *metadata, const frz_schema *schema,
+                             frz_arena *arena, meta_entry_rules *out, frz_error *err);
+/* Column files: every rule about field ids, formats and locations. */
+frz_code meta_check_column_files(const meta_entry_rules *rules, const frz_entry *entry,
+                                 const frz_env *env, frz_error *err);
+frz_code meta_check_format(frz_str format, frz_error *err);
+/* True if the partition spec of this id has fields. */
+bool meta_spec_is_partitioned(const frz_metadata *metadata, int32_t spec_id);
+
 #endif
