@@ -315,7 +315,7 @@ frz_code cli_split_pair(const char *text, const char *option, char **key, char *
 void cli_help_main(cli_text *text);
 void cli_help_command(cli_text *text, const cli_command *command);
 
-/* ---- what a command works on (cli_context.c, cli_progress.c, cli_report.c) ---- */
+/* ---- one call (cli_context.c, cli_progress.c, cli_report.c, cli_answer.c) ---- */
 
 struct cli_context {
     const cli_args *args;

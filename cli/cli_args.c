@@ -69,21 +69,22 @@ static void hint_help(frz_error *err, const cli_command *command)
 }
 
 /* Options of other commands before the command are a common slip, worth a hint of their own. */
-static frz_code fail_unknown_option(const cli_args *args, const char *name, size_t len,
+static frz_code fail_unknown_option(const cli_args *args, const char *arg, size_t len,
                                     frz_error *err)
 {
     const char *names[MAX_NAMES] = {NULL};
     char word[64];
-    const char *dashes = len == 1 ? "-" : "--";
-    cli_fail(err, FRZ_E_ARGUMENT, "unknown option %s%.*s", dashes, (int)len, name);
+    const char *name = arg + (arg[1] == '-' ? 2 : 1);
+    int whole = (int)(name - arg) + (int)len;
+    cli_fail(err, FRZ_E_ARGUMENT, "unknown option %.*s", whole, arg);
     size_t count = names_add(names, 0, cli_global_options);
     if (args->command != NULL) {
         names_add(names, count, args->command->options);
     }
     for (size_t i = 0; args->command == NULL && cli_commands[i] != NULL; i++) {
         if (option_in(cli_commands[i]->options, name, len) != NULL) {
-            cli_hint(err, "options of a command stand after it: frazil %s … %s%.*s",
-                     cli_commands[i]->name, dashes, (int)len, name);
+            cli_hint(err, "options of a command stand after it: frazil %s … %.*s",
+                     cli_commands[i]->name, whole, arg);
             return FRZ_E_ARGUMENT;
         }
     }
@@ -127,7 +128,7 @@ static frz_code read_option(args_reader *reader, frz_error *err)
         option = option_find(reader->args, name, len);
     }
     if (option == NULL) {
-        return fail_unknown_option(reader->args, name, len, err);
+        return fail_unknown_option(reader->args, arg, len, err);
     }
     cli_given *given = &reader->args->given[reader->args->given_count];
     given->id = option->id;

@@ -60,6 +60,86 @@ static size_t easy_number(double value, char *out)
     return 0;
 }
 
+/* ---- doubles of everyday size, in exact integer arithmetic ---- */
+
+#define MANTISSA_BITS 52
+
+static wide_uint power_of_ten(int exponent)
+{
+    wide_uint power = 1;
+    for (int i = 0; i < exponent; i++) {
+        power *= 10;
+    }
+    return power;
+}
+
+/* How often 1e-4 <= value < 1e15 is to be multiplied by ten to lie in [1e16, 1e17), about. */
+static int scale_of(double value)
+{
+    int scale = 20;
+    for (double limit = 1e-3; value >= limit; limit *= 10) {
+        scale--;
+    }
+    return scale;
+}
+
+/* "digits" with the point so many places from the right, and no zeros at the end. */
+static size_t place_point(uint64_t digits, int places, char *out)
+{
+    char plain[CLI_NUMBER_TEXT];
+    while (places > 1 && digits % 10 == 0) {
+        digits /= 10;
+        places--;
+    }
+    int len = (int)cli_uint_text(digits, plain);
+    int zeros = places >= len ? places - len + 1 : 0;
+    int whole = len + zeros - places;
+    char *to = out;
+    for (int i = 0; i < len + zeros; i++) {
+        if (i == whole) {
+            *to++ = '.';
+        }
+        *to++ = i < zeros ? '0' : plain[i - zeros];
+    }
+    *to = '\0';
+    return (size_t)(to - out);
+}
+
+/*
+ * value is mantissa / 2^shift. Times 10^scale it has 17 digits before the point, so 15, 16 and 17
+ * digits are tried by rounding that product; a rounding reads back as value if it is off by at
+ * most half a unit of the mantissa, which is 10^scale / 2 here. Everything fits 128 bits. Returns
+ * 0 for values outside the range and for powers of two, whose lower neighbour is nearer.
+ */
+static size_t everyday_number(double value, char *out)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    uint64_t fraction = bits & (((uint64_t)1 << MANTISSA_BITS) - 1);
+    if (!(value >= 1e-4 && value < 1e15) || fraction == 0) {
+        return 0;
+    }
+    uint64_t mantissa = fraction | (uint64_t)1 << MANTISSA_BITS;
+    int shift = 1023 + MANTISSA_BITS - (int)(bits >> MANTISSA_BITS);
+    int scale = scale_of(value);
+    wide_uint unit = power_of_ten(scale);
+    wide_uint product = mantissa * unit;
+    uint64_t all = (uint64_t)(product >> shift);
+    for (uint64_t drop = 100;; drop /= 10) {
+        uint64_t kept = all / drop;
+        wide_uint rest = product - ((wide_uint)(kept * drop) << shift);
+        wide_uint half = (wide_uint)drop << (shift - 1);
+        bool up = rest > half || (rest == half && kept % 2 != 0);
+        wide_uint error = up ? 2 * half - rest : rest;
+        kept += up;
+        if (2 * error < unit || (2 * error == unit && mantissa % 2 == 0) || drop == 1) {
+            return place_point(kept * drop, scale, out);
+        }
+    }
+}
+
+/* ---- all others, by trying ---- */
+
 /* Numbers with an exponent but no fraction ("1e+22") are no integers to a JSON reader. */
 static size_t mark_as_real(char *out, size_t len)
 {
@@ -69,6 +149,13 @@ static size_t mark_as_real(char *out, size_t len)
 size_t cli_double_text(double value, char *out)
 {
     size_t len = easy_number(value, out);
+    if (len == 0 && value > 0) {
+        len = everyday_number(value, out);
+    } else if (len == 0) {
+        *out = '-';
+        len = everyday_number(-value, out + 1);
+        len += len > 0;
+    }
     for (int digits = 15; len == 0; digits++) {
         int n = snprintf(out, CLI_NUMBER_TEXT, "%.*g", digits, value);
         if (digits == 17 || strtod(out, NULL) == value) {

@@ -1,5 +1,5 @@
 /*
- * Telling what a commit did, and answering with rows.
+ * Telling what a commit did.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -163,65 +163,4 @@ void cli_statement_table(const char *statement, cli_text *out)
         at = skip_blanks(at);
         cli_text_bytes(out, at, (size_t)(name_end(at) - at));
     }
-}
-
-/* ---- rows ---- */
-
-frz_code cli_answer_plan(const cli_context *context, cli_answer *out, frz_error *err)
-{
-    const char *name = cli_args_value(context->args, CLI_OPTION_FORMAT);
-    cli_answer answer = {
-        .format = context->json ? CLI_FORMAT_JSON : CLI_FORMAT_TABLE,
-        .path = cli_args_value(context->args, CLI_OPTION_OUTPUT),
-        .force = cli_args_has(context->args, CLI_OPTION_FORCE),
-    };
-    frz_code rc = name == NULL ? FRZ_OK : cli_parse_format(name, &answer.format, err);
-    if (rc != FRZ_OK) {
-        return rc;
-    }
-    if (answer.path != NULL && strcmp(answer.path, "-") == 0) {
-        answer.path = NULL;
-    }
-    if (answer.format == CLI_FORMAT_PARQUET && answer.path == NULL) {
-        cli_fail(err, FRZ_E_ARGUMENT, "--format parquet needs a file to write to");
-        cli_hint(err, "add -o answer.parquet");
-        return FRZ_E_ARGUMENT;
-    }
-    *out = answer;
-    return FRZ_OK;
-}
-
-static frz_code answer_parquet(cli_context *context, const cli_answer *answer,
-                               struct ArrowArrayStream *stream, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    cli_target target = {.out = {.fd = -1}};
-    CLI_TRY(cli_target_reserve(&target, answer->path, answer->force, err));
-    CLI_TRY(
-        frz_parquet_write_stream(context->env, cli_target_location(&target), stream, NULL, err));
-    target.made = true;
-    CLI_TRY(cli_target_finish(&target, err));
-out:
-    cli_target_reset(&target);
-    return rc;
-}
-
-static frz_code answer_text(const cli_answer *answer, struct ArrowArrayStream *stream,
-                            frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    cli_target target = {.out = {.fd = -1}};
-    CLI_TRY(cli_target_open(&target, answer->path, answer->force, err));
-    CLI_TRY(cli_output_stream(&target.out, answer->format, stream, NULL, err));
-    CLI_TRY(cli_target_finish(&target, err));
-out:
-    cli_target_reset(&target);
-    return rc;
-}
-
-frz_code cli_answer_rows(cli_context *context, const cli_answer *answer,
-                         struct ArrowArrayStream *stream, frz_error *err)
-{
-    return answer->format == CLI_FORMAT_PARQUET ? answer_parquet(context, answer, stream, err)
-                                                : answer_text(answer, stream, err);
 }

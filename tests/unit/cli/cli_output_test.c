@@ -275,6 +275,35 @@ static void output_value__any_double_survives_the_round_trip(void **state)
     }
 }
 
+/* The plain way: more digits until the value comes back. */
+static void search_digits(double value, char *out)
+{
+    int digits = 15;
+    do {
+        snprintf(out, CLI_NUMBER_TEXT, "%.*g", digits++, value);
+    } while (strtod(out, NULL) != value);
+}
+
+static void output_value__everyday_doubles_as_if_searched(void **state)
+{
+    char text[CLI_NUMBER_TEXT];
+    char expected[CLI_NUMBER_TEXT];
+    (void)state;
+    for (int power = -5; power < 16; power++) {
+        double value = pow(10, power);
+        for (int i = 0; i < 400; i++) {
+            value = i < 100   ? nextafter(value, 0)
+                    : i < 300 ? nextafter(value, DBL_MAX)
+                              : value * 1.0123456789;
+            if (value != floor(value)) {
+                search_digits(-value, expected);
+                cli_double_text(-value, text);
+                assert_string_equal(text, expected);
+            }
+        }
+    }
+}
+
 static void output_value__decimals_keep_all_digits(void **state)
 {
     static const int64_t words[] = {-233, -1, 5, 0, -99999, -1, 0, 0}; /* low, high */
@@ -488,6 +517,7 @@ int main(void)
         cmocka_unit_test(output_value__integers_are_exact),
         cmocka_unit_test(output_value__reals_are_shortest_and_never_integers),
         cmocka_unit_test(output_value__any_double_survives_the_round_trip),
+        cmocka_unit_test(output_value__everyday_doubles_as_if_searched),
         cmocka_unit_test(output_value__decimals_keep_all_digits),
         cmocka_unit_test(output_value__times_as_iso),
         cmocka_unit_test(output_value__bytes_in_hex_and_uuids_canonical),
