@@ -39,6 +39,7 @@ bench: build ## measure against other implementations
 golden: build ## rewrite the expectations kept in the tree; read the diff
 	tools/check-includes --graph > docs/internals/include-graph.txt
 	tools/check-symbols --print build/release/libfrazil.so > tests/headers/symbols.txt
+	for test in tests/cli/*.sh; do tests/cli/run --golden $$test; done
 
 format: ## clang-format on every C file
 	git ls-files -z '*.c' '*.h' | xargs -0 clang-format -i

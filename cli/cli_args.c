@@ -214,10 +214,14 @@ static frz_code check_words(const cli_args *args, frz_error *err)
     size_t min = command->min_words - (named && command->min_words > 0);
     size_t max = command->max_words - (named && command->max_words > 0);
     if (args->word_count < min) {
-        cli_fail(err, FRZ_E_ARGUMENT, "%s: too few arguments", command->name);
+        cli_fail(err, FRZ_E_ARGUMENT, "%s: an argument is missing", command->name);
     } else if (args->word_count > max) {
         cli_fail(err, FRZ_E_ARGUMENT, "%s: unexpected argument \"%s\"", command->name,
                  args->words[max]);
+        if (named) {
+            cli_hint(err, "the table is the one of --metadata; leave its name out");
+            return FRZ_E_ARGUMENT;
+        }
     } else {
         return FRZ_OK;
     }

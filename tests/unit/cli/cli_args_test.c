@@ -137,7 +137,7 @@ static void args__mistakes_are_named_and_neighbours_suggested(void **state)
                    "stand after it: frazil look");
     assert_refused("look db.t --format", "option --format: expected a value", "");
     assert_refused("look db.t --json=yes", "takes no value, found \"yes\"", "");
-    assert_refused("look", "too few arguments", "usage: frazil look TABLE");
+    assert_refused("look", "an argument is missing", "usage: frazil look TABLE");
     assert_refused("look a b c", "unexpected argument \"c\"", "usage: frazil look TABLE");
 }
 
