@@ -2,6 +2,7 @@
  * frazil sql: one statement.
  */
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,9 +17,25 @@ static const cli_option sql_options[] = {
     {0, 0, NULL, NULL, NULL},
 };
 
+/* Waiting apart from reading, because Ctrl-C ends the one and not the other. */
+static frz_code wait_for_input(frz_error *err)
+{
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    while (poll(&input, 1, -1) < 0 && errno == EINTR) {
+        if (cli_interrupted()) {
+            return cli_fail(err, FRZ_E_CANCELLED, "reading the statement was cancelled");
+        }
+    }
+    return FRZ_OK;
+}
+
 static frz_code read_standard_input(cli_text *text, frz_error *err)
 {
     for (;;) {
+        frz_code rc = wait_for_input(err);
+        if (rc != FRZ_OK) {
+            return rc;
+        }
         if (!cli_text_reserve(text, 64 * 1024)) {
             return cli_fail(err, FRZ_E_NOMEM, "out of memory for the statement");
         }

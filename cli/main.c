@@ -3,6 +3,7 @@
  * does; only this file prints errors and chooses the exit code.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -65,8 +66,22 @@ static cli_exit run(const cli_args *args)
     return rc == FRZ_OK ? context.exit_status : cli_exit_of(rc);
 }
 
+/*
+ * A caller may have closed the standard descriptors. A table's file must not get such a number, or
+ * an answer would be written into it; what stands there instead refuses to be used.
+ */
+static void keep_descriptors(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0) {
+            (void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
+    keep_descriptors();
     frz_error err = {0};
     cli_args args = {0};
     frz_code rc = cli_args_parse(argc, argv, &args, &err);

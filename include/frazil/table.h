@@ -57,7 +57,9 @@ typedef enum frz_table_view {
     FRZ_TABLE_VIEW_SCHEMA,     /**< field_id, name, type, required, initial_default, doc */
     FRZ_TABLE_VIEW_SNAPSHOTS,  /**< snapshot_id, parent_id, sequence_number, committed_at, operation,
                                     first_row_id, added_rows, root_manifest, is_current, summary */
-    FRZ_TABLE_VIEW_FILES,      /**< live data files with their column files */
+    FRZ_TABLE_VIEW_FILES,      /**< live data files: location, file_format, record_count,
+                                    file_size_in_bytes, first_row_id, and column_files, a list of
+                                    location, file_size_in_bytes, field_ids, field_names */
     FRZ_TABLE_VIEW_MANIFESTS   /**< root manifest entries with tracking */
 } frz_table_view;
 
