@@ -1,7 +1,8 @@
 /*
  * Validation of one root manifest: statuses and the numbers beside them, pairs of REPLACED and
- * MODIFIED, the lists of column files, and what became of the parent's entries. Nothing here opens
- * a data file. spec: tracking and status; field values per status; column files, field_ids
+ * MODIFIED, and what became of the parent's entries. Rules of single entries, such as one provider
+ * per field, are checked when the manifest is read. Nothing here opens a data file. spec: tracking
+ * and status; field values per status
  */
 #include "maintain/maintain_internal.h"
 
@@ -170,73 +171,12 @@ static void check_row_range(frz_validation *v, const frz_validate_root *root,
     }
 }
 
-/* ---- column files of one entry -------------------------------------------------------------- */
-
-typedef struct repeated_ids {
-    frz_validation *v;
-    const frz_validate_item *item;
-} repeated_ids;
-
-static frz_code visit_repeated(void *ctx, const frz_field *field, bool in_repeated, frz_error *err)
+/* Null lineage values mean the entry's number. Once that has risen, some column file must say which
+ * rows kept theirs. */
+static void check_lineage_column(frz_validation *v, const frz_validate_item *item)
 {
-    repeated_ids *ids = ctx;
-    (void)err;
-    if (in_repeated && frz_entry_provider(ids->item->entry, field->id) != NULL) {
-        frz_validate_find(ids->v, ids->item->location,
-                          "field id %d (\"%.*s\") is listed by a column file, but it is inside a "
-                          "list or map",
-                          field->id, FRZ_STR_ARG(field->name));
-    }
-    return FRZ_OK;
-}
-
-static frz_code check_field_ids(frz_validation *v, const frz_validate_item *item, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    frz_key_map seen;
-    int32_t most = v->table->metadata.last_column_id;
-    frz_key_map_init(&seen, v->env);
-    for (size_t i = 0; i < item->entry->column_file_count; i++) {
-        const frz_column_file *file = &item->entry->column_files[i];
-        if (file->field_id_count == 0) {
-            frz_validate_find(v, item->location, "column file %.*s lists no field id",
-                              FRZ_STR_ARG(file->location));
-        }
-        for (size_t k = 0; k < file->field_id_count; k++) {
-            int32_t id = file->field_ids[k];
-            bool added = true;
-            frz_key key = frz_key_of("id");
-            frz_key_i64(&key, id);
-            FRZ_TRY(frz_key_map_put(&seen, key, 0, &added, err));
-            if (!added) {
-                frz_validate_find(v, item->location,
-                                  "field id %d has two providers, one is column file %.*s", id,
-                                  FRZ_STR_ARG(file->location));
-            }
-            if (id < 1 || (id > most && id != FRZ_ID_LAST_UPDATED)) {
-                frz_validate_find(v, item->location,
-                                  "column file %.*s lists field id %d, which no column can have",
-                                  FRZ_STR_ARG(file->location), id);
-            }
-        }
-    }
-out:
-    frz_key_map_reset(&seen);
-    return rc;
-}
-
-static frz_code check_column_files(frz_validation *v, const frz_validate_root *root,
-                                   const frz_validate_item *item, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
     const frz_entry *entry = item->entry;
-    repeated_ids repeated = {v, item};
-    if (entry->column_file_count == 0) {
-        return FRZ_OK;
-    }
-    FRZ_TRY(check_field_ids(v, item, err));
-    FRZ_TRY(frz_type_visit(root->schema->type, visit_repeated, &repeated, err));
-    if (entry->sequence_number > entry->file_sequence_number &&
+    if (entry->column_file_count > 0 && entry->sequence_number > entry->file_sequence_number &&
         frz_entry_provider(entry, FRZ_ID_LAST_UPDATED) == NULL) {
         frz_validate_find(v, item->location,
                           "no column file lists _last_updated_sequence_number, although the "
@@ -244,8 +184,6 @@ static frz_code check_column_files(frz_validation *v, const frz_validate_root *r
                           (long long)entry->file_sequence_number,
                           (long long)entry->sequence_number);
     }
-out:
-    return rc;
 }
 
 /* ---- entries of one location together ------------------------------------------------------- */
@@ -413,7 +351,7 @@ frz_code frz_validate_tracking(frz_validation *v, const frz_validate_root *root,
         check_snapshot_ids(v, root, &root->items[i]);
         check_sequence(v, root, &root->items[i]);
         check_row_range(v, root, &root->items[i]);
-        FRZ_TRY(check_column_files(v, root, &root->items[i], err));
+        check_lineage_column(v, &root->items[i]);
     }
     FRZ_TRY(places_init(v, root, &here, err));
     for (size_t i = 0; i < here.count; i++) {

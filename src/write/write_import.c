@@ -211,6 +211,9 @@ static frz_code copy_bytes(const frz_commit_attempt *attempt, const frz_data_fil
     FRZ_TRY(frz_file_append_from(writer, file->file, 0, frz_data_file_size(file), err));
     rc = frz_file_finish(writer, durable, err);
     writer = NULL;
+    if (rc != FRZ_OK) {
+        (void)frz_file_remove(attempt->env, location, NULL);
+    }
 out:
     frz_file_abort(writer);
     return rc;
