@@ -16,9 +16,19 @@
 frz_code type_parse_text(frz_arena *arena, frz_str text, frz_code code, const frz_type **out,
                          frz_error *err);
 
-/* As frz_value_parse; rejections have the given code and begin with a path, which may be "". */
+/* As frz_value_parse; rejections have the given code. */
 frz_code type_value_parse(frz_arena *arena, const frz_type *type, frz_str text, frz_code code,
-                          const char *path, frz_value *out, frz_error *err);
+                          frz_value *out, frz_error *err);
+
+/* Two lower-case digits per byte, not terminated; returns the length. */
+size_t type_hex_text(frz_str bytes, char *text);
+
+/* ---- checks of untrusted trees (type_check.c) ---- */
+
+/* Ids other than 0 are there once in the whole tree. */
+frz_code type_check_ids(const frz_env *env, const frz_type *type, frz_error *err);
+/* No name is there twice. Reorders the names. */
+frz_code type_check_names(frz_str *names, size_t count, frz_error *err);
 
 /* ---- decimals (type_number.c) ---- */
 

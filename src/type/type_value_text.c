@@ -12,7 +12,7 @@
 
 /* ---- printing ---- */
 
-static size_t hex_text(frz_str bytes, char *text)
+size_t type_hex_text(frz_str bytes, char *text)
 {
     static const char digits[] = "0123456789abcdef";
     for (size_t i = 0; i < bytes.len; i++) {
@@ -31,7 +31,7 @@ static size_t uuid_text(frz_str bytes, char *text)
         if (i > 0) {
             text[len++] = '-';
         }
-        len += hex_text((frz_str){bytes.ptr, groups[i]}, text + len);
+        len += type_hex_text((frz_str){bytes.ptr, groups[i]}, text + len);
         bytes.ptr += groups[i];
     }
     return len;
@@ -96,7 +96,7 @@ static frz_code print_hex(frz_str bytes, frz_buf *out, frz_error *err)
     }
     frz_code rc = frz_buf_reserve(out, len, err);
     if (rc == FRZ_OK && len > 0) {
-        out->len += hex_text(bytes, (char *)out->data + out->len);
+        out->len += type_hex_text(bytes, (char *)out->data + out->len);
     }
     return rc;
 }
@@ -178,16 +178,14 @@ static const char *form_of(const frz_type *type)
     }
 }
 
-static frz_code reject(frz_code code, const char *path, const char *form, frz_str text,
-                       frz_error *err)
+static frz_code reject(frz_code code, const char *form, frz_str text, frz_error *err)
 {
     frz_str found = {text.ptr, FRZ_MIN(text.len, FOUND_MAX)};
     while (found.len < text.len && found.len > 0 &&
            ((uint8_t)found.ptr[found.len] & 0xC0) == 0x80) {
         found.len--; /* not inside a character */
     }
-    return frz_fail(err, code, "%s%sexpected %s, found \"%.*s%s\"", path,
-                    path[0] == '\0' ? "" : ": ", form, FRZ_STR_ARG(found),
+    return frz_fail(err, code, "expected %s, found \"%.*s%s\"", form, FRZ_STR_ARG(found),
                     found.len < text.len ? "..." : "");
 }
 
@@ -299,14 +297,14 @@ static bool uuid_digits(frz_str text, char hex[2 * UUID_BYTES])
     return true;
 }
 
-static frz_code parse_bytes(frz_arena *arena, frz_str text, frz_code code, const char *path,
-                            frz_value *out, frz_error *err)
+static frz_code parse_bytes(frz_arena *arena, frz_str text, frz_code code, frz_value *out,
+                            frz_error *err)
 {
     char hex[2 * UUID_BYTES];
     frz_str digits = text;
     if (out->type->id == FRZ_TYPE_UUID) {
         if (!uuid_digits(text, hex)) {
-            return reject(code, path, form_of(out->type), text, err);
+            return reject(code, form_of(out->type), text, err);
         }
         digits = (frz_str){hex, sizeof hex};
     }
@@ -315,51 +313,48 @@ static frz_code parse_bytes(frz_arena *arena, frz_str text, frz_code code, const
         return frz_fail_nomem(err, digits.len / 2 + 1);
     }
     if (!unhex(digits, bytes)) {
-        return reject(code, path, form_of(out->type), text, err);
+        return reject(code, form_of(out->type), text, err);
     }
     out->as.bytes = (frz_str){(const char *)bytes, digits.len / 2};
     if (out->type->id == FRZ_TYPE_FIXED && out->as.bytes.len != (size_t)out->type->length) {
-        return frz_fail(err, code, "%s%sexpected %d bytes, found %zu", path,
-                        path[0] == '\0' ? "" : ": ", (int)out->type->length, out->as.bytes.len);
+        return frz_fail(err, code, "expected %d bytes, found %zu", (int)out->type->length,
+                        out->as.bytes.len);
     }
     return FRZ_OK;
 }
 
-static frz_code parse_decimal(frz_str text, frz_code code, const char *path, frz_value *out,
-                              frz_error *err)
+static frz_code parse_decimal(frz_str text, frz_code code, frz_value *out, frz_error *err)
 {
     char type[40];
-    const char *colon = path[0] == '\0' ? "" : ": ";
     frz_type_text(out->type, type, sizeof type);
     switch (type_decimal_parse(text, out->type->precision, out->type->scale, &out->as.i128)) {
     case FRZ_OK:
         return FRZ_OK;
     case FRZ_E_LIMIT:
-        return frz_fail(err, code, "%s%s%.*s does not fit in a %s", path, colon,
-                        (int)FRZ_MIN(text.len, FOUND_MAX), text.ptr, type);
+        return frz_fail(err, code, "%.*s does not fit in a %s", (int)FRZ_MIN(text.len, FOUND_MAX),
+                        text.ptr, type);
     default:
-        return reject(code, path, "a decimal number", text, err);
+        return reject(code, "a decimal number", text, err);
     }
 }
 
 frz_code type_value_parse(frz_arena *arena, const frz_type *type, frz_str text, frz_code code,
-                          const char *path, frz_value *out, frz_error *err)
+                          frz_value *out, frz_error *err)
 {
     frz_value made = {.type = type};
     frz_code rc = FRZ_OK;
     switch (type->id) {
     case FRZ_TYPE_STRING:
-        rc = !frz_utf8_valid(text) ? frz_fail(err, code, "%s%sthe text is not UTF-8", path,
-                                              path[0] == '\0' ? "" : ": ")
+        rc = !frz_utf8_valid(text) ? frz_fail(err, code, "the text is not UTF-8")
                                    : frz_arena_str(arena, text, &made.as.bytes, err);
         break;
     case FRZ_TYPE_UUID:
     case FRZ_TYPE_FIXED:
     case FRZ_TYPE_BINARY:
-        rc = parse_bytes(arena, text, code, path, &made, err);
+        rc = parse_bytes(arena, text, code, &made, err);
         break;
     case FRZ_TYPE_DECIMAL:
-        rc = parse_decimal(text, code, path, &made, err);
+        rc = parse_decimal(text, code, &made, err);
         break;
     case FRZ_TYPE_UNKNOWN:
     case FRZ_TYPE_VARIANT:
@@ -368,10 +363,10 @@ frz_code type_value_parse(frz_arena *arena, const frz_type *type, frz_str text, 
     case FRZ_TYPE_STRUCT:
     case FRZ_TYPE_LIST:
     case FRZ_TYPE_MAP:
-        rc = reject(code, path, "null, the only value of its type that has a text", text, err);
+        rc = reject(code, "null, the only value of its type that has a text", text, err);
         break;
     default:
-        rc = parse_small(text, &made) ? FRZ_OK : reject(code, path, form_of(type), text, err);
+        rc = parse_small(text, &made) ? FRZ_OK : reject(code, form_of(type), text, err);
         break;
     }
     if (rc == FRZ_OK) {
@@ -383,5 +378,5 @@ frz_code type_value_parse(frz_arena *arena, const frz_type *type, frz_str text, 
 frz_code frz_value_parse(frz_arena *arena, const frz_type *type, frz_str text, frz_value *out,
                          frz_error *err)
 {
-    return type_value_parse(arena, type, text, FRZ_E_ARGUMENT, "", out, err);
+    return type_value_parse(arena, type, text, FRZ_E_ARGUMENT, out, err);
 }
