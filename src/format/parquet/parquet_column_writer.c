@@ -1,0 +1,614 @@
+/*
+ * One leaf column of a file: values and levels are collected into pages, pages into a chunk.
+ *
+ *  1. A page holds whole rows, and passes its bounds only if a single row does.
+ *  2. The first page with values decides whether the chunk has a dictionary; a later page that does
+ *     not fit it ends it. Pages before and after keep their encodings.
+ *  3. The dictionary page comes first, so pages wait in memory while the dictionary may grow.
+ *  4. All choices follow from the values alone: the same input gives the same bytes.
+ *
+ *  OPEN --first values, it pays--> ON --page does not fit--> OFF
+ *    \--first values, it does not pay (choose_encoding)-------^
+ */
+#include "format/parquet/parquet_write.h"
+
+#define DICTIONARY_BYTES_MAX ((size_t)256 << 10)
+#define DICTIONARY_COST 32 /* bytes that a dictionary page takes besides its values, about */
+
+/* ---- levels of the open page ---- */
+
+static frz_code levels_mix(parquet_level_buffer *levels, frz_error *err)
+{
+    if (levels->mixed) {
+        return FRZ_OK;
+    }
+    frz_code rc = frz_buf_reserve(&levels->bytes, levels->count, err);
+    if (rc == FRZ_OK && levels->count > 0) {
+        memset(levels->bytes.data, levels->value, levels->count);
+    }
+    levels->bytes.len = rc == FRZ_OK ? levels->count : 0;
+    levels->mixed = rc == FRZ_OK;
+    return rc;
+}
+
+static frz_code levels_add_same(parquet_level_buffer *levels, uint8_t value, size_t count,
+                                frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    if (levels->count == 0) {
+        levels->value = value;
+    }
+    if (levels->mixed || levels->value != value) {
+        FRZ_TRY(levels_mix(levels, err));
+        FRZ_TRY(frz_buf_reserve(&levels->bytes, count, err));
+        memset(levels->bytes.data + levels->bytes.len, value, count);
+        levels->bytes.len += count;
+    }
+    levels->count += count;
+out:
+    return rc;
+}
+
+static bool all_equal(const uint8_t *values, size_t count, uint8_t value)
+{
+    uint8_t differs = 0;
+    for (size_t i = 0; i < count; i++) {
+        differs |= values[i] ^ value;
+    }
+    return differs == 0;
+}
+
+static frz_code levels_add(parquet_level_buffer *levels, const uint8_t *values, size_t count,
+                           frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    uint8_t expected = levels->count == 0 ? values[0] : levels->value;
+    if (!levels->mixed && all_equal(values, count, expected)) {
+        return levels_add_same(levels, expected, count, err);
+    }
+    FRZ_TRY(levels_mix(levels, err));
+    FRZ_TRY(frz_buf_append(&levels->bytes, values, count, err));
+    levels->count += count;
+out:
+    return rc;
+}
+
+static void levels_clear(parquet_level_buffer *levels)
+{
+    frz_buf_clear(&levels->bytes);
+    levels->count = 0;
+    levels->mixed = false;
+}
+
+static frz_code levels_encode(const parquet_level_buffer *levels, uint8_t max, frz_buf *out,
+                              frz_error *err)
+{
+    unsigned width = parquet_encode_width(max);
+    if (!levels->mixed) {
+        return parquet_encode_run(levels->value, levels->count, width, out, err);
+    }
+    return parquet_encode_levels(levels->bytes.data, levels->count, width, out, err);
+}
+
+/* ---- pages ---- */
+
+static frz_code compress(parquet_write_shared *shared, const uint8_t *bytes, size_t len,
+                         frz_str *out, frz_error *err)
+{
+    if (shared->codec == NULL) {
+        *out = (frz_str){(const char *)bytes, len};
+        return FRZ_OK;
+    }
+    frz_buf_clear(&shared->packed);
+    frz_code rc = frz_codec_compress(shared->codec, bytes, len, &shared->packed, err);
+    *out = frz_buf_view(&shared->packed);
+    return rc;
+}
+
+/* Header and body behind the pages that wait. levels: the uncompressed start of a v2 page. */
+static frz_code put_page(parquet_column_writer *column, parquet_page_out *page, frz_str levels,
+                         frz_str body, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    size_t start = column->pages.len;
+    page->packed_size = levels.len + body.len;
+    page->crc = levels.len == 0 ? 0 : frz_crc32(0, levels.ptr, levels.len);
+    page->crc = body.len == 0 ? page->crc : frz_crc32(page->crc, body.ptr, body.len);
+    FRZ_TRY(parquet_page_header_write(page, &column->pages, err));
+    column->raw_size += column->pages.len - start + page->raw_size;
+    FRZ_TRY(frz_buf_append(&column->pages, levels.ptr, levels.len, err));
+    FRZ_TRY(frz_buf_append(&column->pages, body.ptr, body.len, err));
+    column->packed_size += column->pages.len - start;
+    column->encodings |= 1u << page->encoding;
+out:
+    return rc;
+}
+
+/* v1: levels after their length, compressed with the values. */
+static frz_code put_levels_v1(const parquet_level_buffer *levels, uint8_t max, frz_buf *out,
+                              frz_error *err)
+{
+    static const uint8_t length[4];
+    frz_code rc = FRZ_OK;
+    if (max == 0) {
+        return FRZ_OK;
+    }
+    size_t start = out->len;
+    FRZ_TRY(frz_buf_append(out, length, sizeof length, err));
+    FRZ_TRY(levels_encode(levels, max, out, err));
+    frz_store_le32(out->data + start, (uint32_t)(out->len - start - sizeof length));
+out:
+    return rc;
+}
+
+static frz_code put_data_page_v1(parquet_column_writer *column, parquet_page_out *page,
+                                 frz_str values, frz_error *err)
+{
+    parquet_write_shared *shared = column->shared;
+    frz_buf *body = &shared->body;
+    frz_code rc = FRZ_OK;
+    frz_str packed;
+    page->type = PARQUET_DATA_PAGE;
+    frz_buf_clear(body);
+    FRZ_TRY(put_levels_v1(&column->rep, column->leaf->max_rep, body, err));
+    FRZ_TRY(put_levels_v1(&column->def, column->leaf->max_def, body, err));
+    if (body->len > 0) {
+        FRZ_TRY(frz_buf_append(body, values.ptr, values.len, err));
+        values = frz_buf_view(body);
+    }
+    page->raw_size = values.len;
+    FRZ_TRY(compress(shared, (const uint8_t *)values.ptr, values.len, &packed, err));
+    FRZ_TRY(put_page(column, page, (frz_str){"", 0}, packed, err));
+out:
+    return rc;
+}
+
+static frz_code put_data_page_v2(parquet_column_writer *column, parquet_page_out *page,
+                                 frz_str values, frz_error *err)
+{
+    parquet_write_shared *shared = column->shared;
+    frz_buf *levels = &shared->body;
+    frz_code rc = FRZ_OK;
+    frz_str packed;
+    page->type = PARQUET_DATA_PAGE_V2;
+    frz_buf_clear(levels);
+    if (column->leaf->max_rep > 0) {
+        FRZ_TRY(levels_encode(&column->rep, column->leaf->max_rep, levels, err));
+    }
+    page->rep_size = levels->len;
+    if (column->leaf->max_def > 0) {
+        FRZ_TRY(levels_encode(&column->def, column->leaf->max_def, levels, err));
+    }
+    page->def_size = levels->len - page->rep_size;
+    page->raw_size = levels->len + values.len;
+    FRZ_TRY(compress(shared, (const uint8_t *)values.ptr, values.len, &packed, err));
+    page->is_compressed = shared->codec != NULL && packed.len < values.len;
+    FRZ_TRY(
+        put_page(column, page, frz_buf_view(levels), page->is_compressed ? packed : values, err));
+out:
+    return rc;
+}
+
+static frz_code put_data_page(parquet_column_writer *column, parquet_encoding encoding,
+                              frz_str values, frz_error *err)
+{
+    parquet_page_out page = {
+        .encoding = encoding,
+        .num_values = column->page_slots,
+        .num_nulls = column->page_slots - column->value_count,
+        .num_rows = column->page_rows,
+    };
+    return column->shared->opts.page_version == 2 ? put_data_page_v2(column, &page, values, err)
+                                                  : put_data_page_v1(column, &page, values, err);
+}
+
+static frz_code put_dictionary_page(parquet_column_writer *column, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_str packed;
+    const frz_buf *values = &column->dictionary.values;
+    parquet_page_out page = {
+        .type = PARQUET_DICTIONARY_PAGE,
+        .encoding = PARQUET_PLAIN,
+        .raw_size = values->len,
+        .num_values = column->dictionary.count,
+    };
+    FRZ_TRY(compress(column->shared, values->data, values->len, &packed, err));
+    FRZ_TRY(put_page(column, &page, (frz_str){"", 0}, packed, err));
+out:
+    return rc;
+}
+
+/* ---- encodings ---- */
+
+static bool is_float(const parquet_write_leaf *leaf)
+{
+    return leaf->physical == PARQUET_FLOAT || leaf->physical == PARQUET_DOUBLE;
+}
+
+static frz_code encode_booleans(parquet_column_writer *column, parquet_encoding *encoding,
+                                frz_str *out, frz_error *err)
+{
+    frz_buf *to = &column->shared->other;
+    frz_code rc = FRZ_OK;
+    static const uint8_t length[4];
+    if (column->shared->opts.page_version == 2) {
+        FRZ_TRY(frz_buf_append(to, length, sizeof length, err));
+        FRZ_TRY(parquet_encode_levels(column->values.data, column->value_count, 1, to, err));
+        frz_store_le32(to->data, (uint32_t)(to->len - sizeof length));
+        *encoding = PARQUET_RLE;
+    } else {
+        FRZ_TRY(parquet_encode_bools(column->values.data, column->value_count, to, err));
+        *encoding = PARQUET_PLAIN;
+    }
+    *out = frz_buf_view(to);
+out:
+    return rc;
+}
+
+/* The values of the page without a dictionary. */
+static frz_code encode_directly(parquet_column_writer *column, parquet_encoding *encoding,
+                                frz_str *out, frz_error *err)
+{
+    const parquet_write_leaf *leaf = column->leaf;
+    parquet_write_shared *shared = column->shared;
+    frz_buf *to = &shared->other;
+    frz_code rc = FRZ_OK;
+    *encoding = PARQUET_PLAIN;
+    *out = frz_buf_view(&column->values);
+    frz_buf_clear(to);
+    if (leaf->physical == PARQUET_BOOLEAN) {
+        FRZ_TRY(encode_booleans(column, encoding, out, err));
+    } else if (column->value_count == 0) {
+        /* only nulls: no encoding says that in fewer bytes */
+    } else if (is_float(leaf)) {
+        /* the bytes stay as many, so it helps only what compresses them */
+        if (shared->opts.byte_stream_split && shared->codec != NULL) {
+            FRZ_TRY(parquet_encode_split(column->values.data, column->value_count, leaf->width, to,
+                                         err));
+            *encoding = PARQUET_BYTE_STREAM_SPLIT;
+            *out = frz_buf_view(to);
+        }
+    } else if (leaf->physical == PARQUET_INT32 || leaf->physical == PARQUET_INT64) {
+        FRZ_TRY(
+            parquet_encode_delta(column->values.data, column->value_count, leaf->width, to, err));
+        /* a narrow gain is left to the codec, which does better on plain bytes */
+        if (to->len < column->values.len - column->values.len / 8) {
+            *encoding = PARQUET_DELTA_BINARY_PACKED;
+            *out = frz_buf_view(to);
+        }
+    }
+out:
+    return rc;
+}
+
+/* The values of the page as numbers of dictionary entries; *fits is false if there is no room. */
+static frz_code encode_by_dictionary(parquet_column_writer *column, frz_str *out, bool *fits,
+                                     frz_error *err)
+{
+    parquet_write_shared *shared = column->shared;
+    frz_buf *to = &shared->trial;
+    frz_code rc = FRZ_OK;
+    size_t count = column->value_count;
+    size_t max_new = is_float(column->leaf) ? count / 16 + 1 : count / 2;
+    frz_buf_clear(&shared->indices);
+    frz_buf_clear(to);
+    FRZ_TRY(frz_buf_reserve(&shared->indices, count * sizeof(uint32_t), err));
+    uint32_t *indices = (uint32_t *)(void *)shared->indices.data;
+    FRZ_TRY(parquet_dictionary_out_add(&column->dictionary, column->values.data, count, max_new,
+                                       DICTIONARY_BYTES_MAX, indices, fits, err));
+    if (*fits) {
+        /* a single entry gets a bit, since not every reader takes numbers of no bits */
+        uint32_t last = FRZ_MAX((uint32_t)column->dictionary.count - 1, 1u);
+        unsigned width = parquet_encode_width(last);
+        FRZ_TRY(frz_buf_append_byte(to, (uint8_t)width, err));
+        FRZ_TRY(parquet_encode_indices(indices, count, width, to, err));
+        *out = frz_buf_view(to);
+    }
+out:
+    return rc;
+}
+
+/* Whether the first page with values is better off with a dictionary. */
+static frz_code open_dictionary(parquet_column_writer *column, parquet_encoding *encoding,
+                                frz_str *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    bool fits = false;
+    frz_str by_dictionary;
+    FRZ_TRY(encode_by_dictionary(column, &by_dictionary, &fits, err));
+    FRZ_TRY(encode_directly(column, encoding, out, err));
+    size_t cost = column->dictionary.values.len + by_dictionary.len + DICTIONARY_COST;
+    if (fits && cost < out->len) {
+        column->dictionary_state = PARQUET_DICTIONARY_ON;
+        *encoding = PARQUET_RLE_DICTIONARY;
+        *out = by_dictionary;
+    } else {
+        column->dictionary_state = PARQUET_DICTIONARY_OFF;
+        parquet_dictionary_out_reset(&column->dictionary);
+    }
+out:
+    return rc;
+}
+
+static frz_code choose_encoding(parquet_column_writer *column, parquet_encoding *encoding,
+                                frz_str *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    bool fits = false;
+    if (column->value_count > 0 && column->dictionary_state == PARQUET_DICTIONARY_OPEN) {
+        return open_dictionary(column, encoding, out, err);
+    }
+    if (column->dictionary_state == PARQUET_DICTIONARY_ON) {
+        FRZ_TRY(encode_by_dictionary(column, out, &fits, err));
+        *encoding = PARQUET_RLE_DICTIONARY;
+        column->dictionary_state = fits ? PARQUET_DICTIONARY_ON : PARQUET_DICTIONARY_OFF;
+    }
+    if (!fits) {
+        FRZ_TRY(encode_directly(column, encoding, out, err));
+    }
+out:
+    return rc;
+}
+
+/* ---- from page to file ---- */
+
+/* Dictionary page first, then the data pages that wait behind it. */
+static frz_code release_pages(parquet_column_writer *column, frz_error *err)
+{
+    parquet_output *output = &column->shared->output;
+    frz_code rc = FRZ_OK;
+    frz_buf waiting = column->pages;
+    column->offset = column->started ? column->offset : output->position;
+    column->started = true;
+    if (column->dictionary.count > 0) {
+        frz_buf_init(&column->pages, column->shared->env, waiting.max);
+        rc = put_dictionary_page(column, err);
+        column->dictionary_size = column->pages.len;
+        if (rc == FRZ_OK) {
+            rc = parquet_output_write(output, column->pages.data, column->pages.len, err);
+        }
+        frz_buf_reset(&column->pages);
+        column->pages = waiting;
+        parquet_dictionary_out_reset(&column->dictionary);
+        FRZ_TRY(rc);
+    }
+    FRZ_TRY(parquet_output_write(output, column->pages.data, column->pages.len, err));
+    frz_buf_clear(&column->pages);
+out:
+    return rc;
+}
+
+static frz_code flush_page(parquet_column_writer *column, frz_error *err)
+{
+    const frz_parquet_write_options *opts = &column->shared->opts;
+    frz_code rc = FRZ_OK;
+    parquet_encoding encoding;
+    frz_str values;
+    if (column->page_slots == 0) {
+        return FRZ_OK;
+    }
+    column->stats.slots += (int64_t)column->page_slots;
+    column->stats.nulls += (int64_t)(column->page_slots - column->value_count);
+    if (!opts->no_statistics || column->metrics != NULL) {
+        FRZ_TRY(parquet_write_stats_add(&column->stats, column->values.data, column->values.len,
+                                        column->value_count, err));
+    }
+    FRZ_TRY(choose_encoding(column, &encoding, &values, err));
+    FRZ_TRY(put_data_page(column, encoding, values, err));
+    frz_buf_clear(&column->values);
+    levels_clear(&column->def);
+    levels_clear(&column->rep);
+    column->value_count = column->page_slots = column->page_rows = 0;
+    if (column->direct && column->dictionary_state == PARQUET_DICTIONARY_OFF) {
+        FRZ_TRY(release_pages(column, err));
+    }
+out:
+    return rc;
+}
+
+/* ---- rows into the open page ---- */
+
+/* Part of a run that goes into one page. */
+typedef struct page_part {
+    size_t slots, values, rows;
+} page_part;
+
+static bool page_is_full(const parquet_column_writer *column, const page_part *part, size_t bytes)
+{
+    const frz_parquet_write_options *opts = &column->shared->opts;
+    size_t rows = column->page_rows + part->rows;
+    return column->values.len + bytes > opts->page_bytes ||
+           column->page_slots + part->slots > opts->page_bytes ||
+           (opts->page_rows > 0 && rows > (size_t)opts->page_rows);
+}
+
+/* Rows of one slot, one value and one width. */
+static page_part take_dense(const parquet_column_writer *column, size_t count)
+{
+    const frz_parquet_write_options *opts = &column->shared->opts;
+    size_t width = column->leaf->width;
+    size_t used = FRZ_MIN(column->values.len, opts->page_bytes);
+    size_t n = FRZ_MIN(count, (opts->page_bytes - used) / width);
+    n = FRZ_MIN(n, opts->page_bytes - FRZ_MIN(column->page_slots, opts->page_bytes));
+    if (opts->page_rows > 0) {
+        n = FRZ_MIN(n,
+                    (size_t)opts->page_rows - FRZ_MIN(column->page_rows, (size_t)opts->page_rows));
+    }
+    n = n == 0 && column->page_slots == 0 ? 1 : n;
+    return (page_part){n, n, n};
+}
+
+/* As many whole rows as fit the open page, at least one if it is empty. */
+static page_part take_rows(const parquet_column_writer *column, const struct ArrowArray *array,
+                           const parquet_write_run *run, size_t slot, size_t value)
+{
+    const parquet_write_leaf *leaf = column->leaf;
+    page_part taken = {0};
+    size_t bytes = 0;
+    if (run->def == NULL && run->rep == NULL && leaf->width != 0) {
+        return take_dense(column, run->count - slot);
+    }
+    while (slot + taken.slots < run->count) {
+        page_part next = taken;
+        do {
+            if (run->def == NULL || run->def[slot + next.slots] == leaf->max_def) {
+                size_t v = value + next.values++;
+                bytes += parquet_plain_size(
+                    leaf, array, run->places != NULL ? run->places[v] : run->first + (int64_t)v);
+            }
+            next.slots++;
+        } while (slot + next.slots < run->count && run->rep != NULL &&
+                 run->rep[slot + next.slots] > 0);
+        next.rows++;
+        if (page_is_full(column, &next, bytes) && column->page_slots + taken.slots > 0) {
+            break;
+        }
+        taken = next;
+    }
+    return taken;
+}
+
+static frz_code append_part(parquet_column_writer *column, const struct ArrowArray *array,
+                            const parquet_write_run *run, size_t slot, size_t value, page_part part,
+                            frz_error *err)
+{
+    const parquet_write_leaf *leaf = column->leaf;
+    frz_code rc = FRZ_OK;
+    if (leaf->max_rep > 0) {
+        FRZ_TRY(run->rep == NULL ? levels_add_same(&column->rep, 0, part.slots, err)
+                                 : levels_add(&column->rep, run->rep + slot, part.slots, err));
+    }
+    if (leaf->max_def > 0) {
+        FRZ_TRY(run->def == NULL ? levels_add_same(&column->def, leaf->max_def, part.slots, err)
+                                 : levels_add(&column->def, run->def + slot, part.slots, err));
+    }
+    FRZ_TRY(parquet_plain_append(leaf, array, run->places == NULL ? NULL : run->places + value,
+                                 run->first + (int64_t)value, part.values, &column->values, err));
+    column->value_count += part.values;
+    column->page_slots += part.slots;
+    column->page_rows += part.rows;
+out:
+    return rc;
+}
+
+frz_code parquet_column_writer_append(parquet_column_writer *column, const struct ArrowArray *array,
+                                      const parquet_write_run *run, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    size_t slot = 0;
+    size_t value = 0;
+    while (slot < run->count) {
+        page_part part = take_rows(column, array, run, slot, value);
+        if (part.slots == 0) {
+            FRZ_TRY(flush_page(column, err));
+            continue;
+        }
+        FRZ_TRY(append_part(column, array, run, slot, value, part, err));
+        slot += part.slots;
+        value += part.values;
+    }
+out:
+    return frz_context(err, rc, "column \"%.*s\"", FRZ_STR_ARG(column->leaf->dotted));
+}
+
+/* ---- chunks ---- */
+
+void parquet_column_writer_init(parquet_column_writer *column, parquet_write_shared *shared,
+                                const parquet_write_leaf *leaf)
+{
+    *column = (parquet_column_writer){.shared = shared, .leaf = leaf};
+    frz_buf_init(&column->values, shared->env, INT32_MAX);
+    frz_buf_init(&column->def.bytes, shared->env, INT32_MAX);
+    frz_buf_init(&column->rep.bytes, shared->env, INT32_MAX);
+    frz_buf_init(&column->pages, shared->env, FRZ_BUF_NO_LIMIT);
+    parquet_dictionary_out_init(&column->dictionary, shared->env, leaf->width);
+    parquet_write_stats_init(&column->stats, shared->env, leaf);
+}
+
+void parquet_column_writer_free(parquet_column_writer *column)
+{
+    if (column->shared == NULL) {
+        return;
+    }
+    frz_buf_reset(&column->values);
+    frz_buf_reset(&column->def.bytes);
+    frz_buf_reset(&column->rep.bytes);
+    frz_buf_reset(&column->pages);
+    parquet_dictionary_out_reset(&column->dictionary);
+    parquet_write_stats_reset(&column->stats);
+}
+
+void parquet_column_writer_begin(parquet_column_writer *column, bool direct)
+{
+    bool no_dictionary = column->shared->opts.dictionary == FRZ_PARQUET_DICTIONARY_NEVER ||
+                         column->leaf->physical == PARQUET_BOOLEAN;
+    column->direct = direct;
+    column->started = false;
+    column->dictionary_state = no_dictionary ? PARQUET_DICTIONARY_OFF : PARQUET_DICTIONARY_OPEN;
+    column->encodings = column->leaf->max_def > 0 ? 1u << PARQUET_RLE : 0;
+    column->dictionary_size = 0;
+    column->packed_size = column->raw_size = 0;
+    parquet_write_stats_reset(&column->stats);
+}
+
+size_t parquet_column_writer_pending(const parquet_column_writer *column)
+{
+    return column->values.len + column->def.bytes.len + column->rep.bytes.len + column->pages.len +
+           column->dictionary.values.len;
+}
+
+static frz_code measure_chunk(parquet_column_writer *column, parquet_statistics *statistics,
+                              frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    if (!column->shared->opts.no_statistics) {
+        FRZ_TRY(parquet_write_stats_footer(&column->stats, &column->shared->chunk_arena,
+                                           column->leaf, statistics, err));
+    }
+    if (column->metrics != NULL) {
+        frz_field_stats metrics;
+        parquet_write_stats_metrics(&column->stats, column->leaf->field, &metrics);
+        FRZ_TRY(parquet_metrics_sum_add(column->metrics, &metrics, err));
+    }
+out:
+    return rc;
+}
+
+frz_code parquet_column_writer_end(parquet_column_writer *column, frz_buf *chunks,
+                                   uint64_t *raw_size, uint64_t *packed_size, frz_error *err)
+{
+    const parquet_write_leaf *leaf = column->leaf;
+    frz_code rc = FRZ_OK;
+    int32_t encodings[PARQUET_BYTE_STREAM_SPLIT + 1];
+    parquet_chunk chunk = {
+        .physical = leaf->physical,
+        .encodings = encodings,
+        .path = leaf->path,
+        .path_count = leaf->path_count,
+        .codec = (int32_t)column->shared->opts.codec,
+    };
+    FRZ_TRY(flush_page(column, err));
+    FRZ_TRY(release_pages(column, err));
+    chunk.statistics.min_exact = chunk.statistics.max_exact = -1;
+    FRZ_TRY(measure_chunk(column, &chunk.statistics, err));
+    for (int32_t e = 0; e <= PARQUET_BYTE_STREAM_SPLIT; e++) {
+        if ((column->encodings >> e & 1) != 0) {
+            encodings[chunk.encoding_count++] = e;
+        }
+    }
+    chunk.num_values = column->stats.slots;
+    chunk.total_uncompressed_size = (int64_t)column->raw_size;
+    chunk.total_compressed_size = (int64_t)column->packed_size;
+    chunk.data_page_offset = (int64_t)(column->offset + column->dictionary_size);
+    chunk.dictionary_page_offset = column->dictionary_size > 0 ? (int64_t)column->offset : 0;
+    FRZ_TRY(parquet_chunk_write(&chunk, chunks, err));
+    *raw_size += column->raw_size;
+    *packed_size += column->packed_size;
+    /* columns of a wide file take turns: what one held is free for the next */
+    frz_buf_reset(&column->pages);
+    frz_buf_reset(&column->values);
+out:
+    frz_arena_reset(&column->shared->chunk_arena);
+    return frz_context(err, rc, "column \"%.*s\"", FRZ_STR_ARG(leaf->dotted));
+}

@@ -1,0 +1,306 @@
+/*
+ * Value and level encodings: the RLE / bit-packed hybrid, packed booleans, DELTA_BINARY_PACKED and
+ * BYTE_STREAM_SPLIT. Input is values as memory holds them, output is appended to a buffer.
+ */
+#include "format/parquet/parquet_write.h"
+
+#define PACK_GROUP 8    /* values of a bit-packed group */
+#define RUN_MIN 8       /* shorter runs are packed */
+#define DELTA_BLOCK 128 /* values of a block */
+#define DELTA_MINIBLOCKS 4
+#define DELTA_MINI (DELTA_BLOCK / DELTA_MINIBLOCKS)
+#define VARINT_MAX 10
+
+unsigned parquet_encode_width(uint32_t max)
+{
+    return max == 0 ? 0 : 32u - (unsigned)__builtin_clz(max);
+}
+
+static size_t store_varint(uint8_t *out, uint64_t value)
+{
+    size_t len = 0;
+    while (value >= 0x80) {
+        out[len++] = (uint8_t)(value | 0x80);
+        value >>= 7;
+    }
+    out[len++] = (uint8_t)value;
+    return len;
+}
+
+static size_t store_zigzag(uint8_t *out, int64_t value)
+{
+    return store_varint(out, ((uint64_t)value << 1) ^ (uint64_t)(value >> 63));
+}
+
+/* ---- bits, least significant first ---- */
+
+/* Whole bytes leave at once; what is left of a byte waits in bits. Eight bytes behind the end of
+ * the output must be writable. */
+typedef struct bit_writer {
+    uint8_t *out;
+    uint64_t bits;
+    unsigned used; /* below 8 between calls */
+} bit_writer;
+
+static inline void bits_put(bit_writer *w, uint64_t value, unsigned width)
+{
+    uint64_t word = w->bits | value << w->used;
+    unsigned total = w->used + width;
+    frz_store_le64(w->out, word);
+    if (total < 64) {
+        w->out += total >> 3;
+        w->bits = word >> (total & ~7u);
+        w->used = total & 7;
+    } else {
+        /* at most seven bits of the value are left over; the next store writes them */
+        w->out += 8;
+        w->used = total - 64;
+        w->bits = w->used == 0 ? 0 : value >> (width - w->used);
+    }
+}
+
+/* ---- the hybrid ---- */
+
+static inline uint32_t item(const void *values, bool wide, size_t i)
+{
+    return wide ? ((const uint32_t *)values)[i] : ((const uint8_t *)values)[i];
+}
+
+static inline size_t run_length(const void *values, bool wide, size_t i, size_t count)
+{
+    uint32_t value = item(values, wide, i);
+    size_t end = i + 1;
+    while (end < count && item(values, wide, end) == value) {
+        end++;
+    }
+    return end - i;
+}
+
+/* Values [from, to) in groups of eight, the last one filled up with zeros. */
+static inline frz_code put_packed(const void *values, bool wide, size_t from, size_t to,
+                                  unsigned width, frz_buf *out, frz_error *err)
+{
+    if (from == to) {
+        return FRZ_OK;
+    }
+    size_t groups = (to - from + PACK_GROUP - 1) / PACK_GROUP;
+    size_t bytes = groups * width;
+    frz_code rc = frz_buf_reserve(out, bytes + VARINT_MAX + 8, err);
+    if (rc != FRZ_OK) {
+        return rc;
+    }
+    out->len += store_varint(out->data + out->len, (uint64_t)groups << 1 | 1);
+    uint8_t *start = out->data + out->len;
+    memset(start, 0, bytes);
+    bit_writer w = {start, 0, 0};
+    for (size_t i = from; i < to; i++) {
+        bits_put(&w, item(values, wide, i), width);
+    }
+    /* the eight-byte stores ran ahead of the values; behind them there are zeros */
+    out->len += bytes;
+    return FRZ_OK;
+}
+
+frz_code parquet_encode_run(uint32_t value, size_t count, unsigned width, frz_buf *out,
+                            frz_error *err)
+{
+    frz_code rc = frz_buf_reserve(out, VARINT_MAX + 4, err);
+    if (rc == FRZ_OK) {
+        out->len += store_varint(out->data + out->len, (uint64_t)count << 1);
+        frz_store_le32(out->data + out->len, value);
+        out->len += (width + 7) / 8;
+    }
+    return rc;
+}
+
+static inline frz_code encode_hybrid(const void *values, bool wide, size_t count, unsigned width,
+                                     frz_buf *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    size_t packed = 0; /* first value that is not written yet */
+    size_t i = 0;
+    while (i < count) {
+        size_t run = run_length(values, wide, i, count);
+        size_t fill = (PACK_GROUP - (i - packed) % PACK_GROUP) % PACK_GROUP;
+        if (run >= fill + RUN_MIN) {
+            /* the packed values before it must be whole groups: the run lends some */
+            FRZ_TRY(put_packed(values, wide, packed, i + fill, width, out, err));
+            FRZ_TRY(parquet_encode_run(item(values, wide, i), run - fill, width, out, err));
+            packed = i + run;
+        }
+        i += run;
+    }
+    FRZ_TRY(put_packed(values, wide, packed, count, width, out, err));
+out:
+    return rc;
+}
+
+frz_code parquet_encode_levels(const uint8_t *levels, size_t count, unsigned width, frz_buf *out,
+                               frz_error *err)
+{
+    return encode_hybrid(levels, false, count, width, out, err);
+}
+
+frz_code parquet_encode_indices(const uint32_t *indices, size_t count, unsigned width, frz_buf *out,
+                                frz_error *err)
+{
+    return encode_hybrid(indices, true, count, width, out, err);
+}
+
+frz_code parquet_encode_bools(const uint8_t *values, size_t count, frz_buf *out, frz_error *err)
+{
+    size_t bytes = frz_bitmap_bytes((int64_t)count);
+    frz_code rc = frz_buf_reserve(out, bytes, err);
+    if (rc != FRZ_OK) {
+        return rc;
+    }
+    uint8_t *bits = out->data + out->len;
+    memset(bits, 0, bytes);
+    for (size_t i = 0; i < count; i++) {
+        bits[i >> 3] = (uint8_t)(bits[i >> 3] | (values[i] & 1u) << (i & 7));
+    }
+    out->len += bytes;
+    return FRZ_OK;
+}
+
+/* ---- DELTA_BINARY_PACKED ---- */
+
+/* The difference of neighbours as the type's own arithmetic gives it: it wraps around, and so does
+ * the addition of every reader. */
+static inline int64_t delta_at(const uint8_t *values, size_t width, size_t i)
+{
+    if (width == 4) {
+        return (int32_t)(frz_load_le32(values + 4 * i) - frz_load_le32(values + 4 * (i - 1)));
+    }
+    return (int64_t)(frz_load_le64(values + 8 * i) - frz_load_le64(values + 8 * (i - 1)));
+}
+
+static unsigned delta_width(const uint64_t *deltas, size_t count)
+{
+    uint64_t all = 0;
+    for (size_t i = 0; i < count; i++) {
+        all |= deltas[i];
+    }
+    return all == 0 ? 0 : 64u - (unsigned)__builtin_clzll(all);
+}
+
+/* A block: its least delta, a width per miniblock, the miniblocks. Those without values have width
+ * 0 and no bytes; the last one with values is filled up with zeros. */
+static uint8_t *delta_block(uint64_t deltas[DELTA_BLOCK], size_t count, int64_t least, uint8_t *out)
+{
+    out += store_zigzag(out, least);
+    uint8_t *widths = out;
+    out += DELTA_MINIBLOCKS;
+    for (size_t m = 0; m < DELTA_MINIBLOCKS; m++) {
+        const uint64_t *mini = deltas + m * DELTA_MINI;
+        size_t left = count > m * DELTA_MINI ? FRZ_MIN(count - m * DELTA_MINI, DELTA_MINI) : 0;
+        unsigned width = delta_width(mini, left);
+        widths[m] = (uint8_t)width;
+        bit_writer w = {out, 0, 0};
+        for (size_t i = 0; i < DELTA_MINI && width > 0; i++) {
+            bits_put(&w, i < left ? mini[i] : 0, width);
+        }
+        out += (size_t)width * DELTA_MINI / 8;
+    }
+    return out;
+}
+
+frz_code parquet_encode_delta(const uint8_t *values, size_t count, size_t width, frz_buf *out,
+                              frz_error *err)
+{
+    uint64_t deltas[DELTA_BLOCK];
+    const size_t block_max = VARINT_MAX + DELTA_MINIBLOCKS + DELTA_BLOCK * 8 + 8;
+    frz_code rc = frz_buf_reserve(out, 4 * VARINT_MAX, err);
+    if (rc != FRZ_OK) {
+        return rc;
+    }
+    int64_t first = 0;
+    if (count > 0) {
+        first = width == 4 ? (int32_t)frz_load_le32(values) : (int64_t)frz_load_le64(values);
+    }
+    out->len += store_varint(out->data + out->len, DELTA_BLOCK);
+    out->len += store_varint(out->data + out->len, DELTA_MINIBLOCKS);
+    out->len += store_varint(out->data + out->len, count);
+    out->len += store_zigzag(out->data + out->len, first);
+    for (size_t i = 1; i < count; i += DELTA_BLOCK) {
+        size_t n = FRZ_MIN(count - i, (size_t)DELTA_BLOCK);
+        int64_t least = INT64_MAX;
+        for (size_t k = 0; k < n; k++) {
+            int64_t delta = delta_at(values, width, i + k);
+            least = FRZ_MIN(least, delta);
+            deltas[k] = (uint64_t)delta;
+        }
+        for (size_t k = 0; k < n; k++) {
+            deltas[k] -= (uint64_t)least;
+        }
+        rc = frz_buf_reserve(out, block_max, err);
+        if (rc != FRZ_OK) {
+            return rc;
+        }
+        out->len = (size_t)(delta_block(deltas, n, least, out->data + out->len) - out->data);
+    }
+    return FRZ_OK;
+}
+
+/* ---- BYTE_STREAM_SPLIT ---- */
+
+/* Exchange the parts of a and b that mask and shift name. */
+static inline void swap_parts(uint64_t *a, uint64_t *b, unsigned shift, uint64_t mask)
+{
+    uint64_t t = (*a >> shift ^ *b) & mask;
+    *b ^= t;
+    *a ^= t << shift;
+}
+
+/* Byte j of word i becomes byte i of word j. */
+static inline void transpose_8x8(uint64_t w[8])
+{
+    for (size_t i = 0; i < 4; i++) {
+        swap_parts(&w[i], &w[i + 4], 32, 0x00000000ffffffffu);
+    }
+    for (size_t i = 0; i < 8; i += 4) {
+        swap_parts(&w[i], &w[i + 2], 16, 0x0000ffff0000ffffu);
+        swap_parts(&w[i + 1], &w[i + 3], 16, 0x0000ffff0000ffffu);
+    }
+    for (size_t i = 0; i < 8; i += 2) {
+        swap_parts(&w[i], &w[i + 1], 8, 0x00ff00ff00ff00ffu);
+    }
+}
+
+/* Eight values at a time; returns how many were done. */
+static inline size_t split_blocks(const uint8_t *values, size_t count, size_t width, uint8_t *out)
+{
+    uint64_t w[8];
+    size_t i = 0;
+    for (; i + 8 <= count; i += 8) {
+        for (size_t k = 0; k < 8; k++) {
+            const uint8_t *p = values + (i + k) * width;
+            w[k] = width == 8 ? frz_load_le64(p) : frz_load_le32(p);
+        }
+        transpose_8x8(w);
+        for (size_t b = 0; b < width; b++) {
+            frz_store_le64(out + b * count + i, w[b]);
+        }
+    }
+    return i;
+}
+
+frz_code parquet_encode_split(const uint8_t *values, size_t count, size_t width, frz_buf *out,
+                              frz_error *err)
+{
+    assert(width == 4 || width == 8);
+    frz_code rc = frz_buf_reserve(out, count * width, err);
+    if (rc != FRZ_OK) {
+        return rc;
+    }
+    uint8_t *streams = out->data + out->len;
+    size_t i = width == 8 ? split_blocks(values, count, 8, streams)
+                          : split_blocks(values, count, 4, streams);
+    for (; i < count; i++) {
+        for (size_t b = 0; b < width; b++) {
+            streams[b * count + i] = values[i * width + b];
+        }
+    }
+    out->len += count * width;
+    return FRZ_OK;
+}

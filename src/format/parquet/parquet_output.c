@@ -1,0 +1,58 @@
+/*
+ * Where the bytes of a Parquet file go. Pages are collected so that small ones do not cost a call
+ * each, and ranges copied from another file wait for the next one: chunks that lie side by side
+ * there are copied in one piece.
+ */
+#include "format/parquet/parquet_write.h"
+
+#define OUTPUT_COLLECT ((size_t)128 << 10)
+
+frz_code parquet_output_flush(parquet_output *output, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    if (output->buffer.len > 0) {
+        FRZ_TRY(frz_file_append(output->file, output->buffer.data, output->buffer.len, err));
+        frz_buf_clear(&output->buffer);
+    }
+    if (output->src_len > 0) {
+        FRZ_TRY(frz_file_append_from(output->file, output->src, output->src_offset, output->src_len,
+                                     err));
+        output->src = NULL;
+        output->src_len = 0;
+    }
+out:
+    return rc;
+}
+
+frz_code parquet_output_write(parquet_output *output, const void *bytes, size_t len, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    if (output->src_len > 0 || output->buffer.len + len > OUTPUT_COLLECT) {
+        FRZ_TRY(parquet_output_flush(output, err));
+    }
+    if (len > OUTPUT_COLLECT) {
+        FRZ_TRY(frz_file_append(output->file, bytes, len, err));
+    } else {
+        FRZ_TRY(frz_buf_append(&output->buffer, bytes, len, err));
+    }
+    output->position += len;
+out:
+    return rc;
+}
+
+frz_code parquet_output_copy(parquet_output *output, const frz_file *src, uint64_t offset,
+                             uint64_t len, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    bool joins =
+        output->src_len > 0 && output->src == src && output->src_offset + output->src_len == offset;
+    if (!joins) {
+        FRZ_TRY(parquet_output_flush(output, err));
+        output->src = src;
+        output->src_offset = offset;
+    }
+    output->src_len += len;
+    output->position += len;
+out:
+    return rc;
+}

@@ -1,0 +1,244 @@
+/*
+ * Splicing: the encoded chunks of a field are copied from another file as they are, and only their
+ * place in the file is written anew. A chunk fits if its bytes mean the same under the new schema:
+ * the same levels, physical types and annotations at every depth. Whatever is in doubt is left to
+ * the caller, who decodes and encodes.
+ *
+ * Offsets into the old file (column and offset indexes, bloom filters) are dropped; of the
+ * statistics, what can be relied on is carried over.
+ */
+#include "format/parquet/parquet_statistics.h"
+#include "format/parquet/parquet_writer_internal.h"
+
+/* ---- does it fit? ---- */
+
+/* Iceberg has one spelling of each type; wider annotations of others are re-encoded. */
+static bool annotation_fits(const parquet_element *wanted, const parquet_element *have)
+{
+    if (wanted->logical == PARQUET_LOGICAL_NONE && have->logical == PARQUET_LOGICAL_INTEGER) {
+        int8_t bits = wanted->physical == PARQUET_INT32 ? 32 : 64;
+        return have->is_signed && have->bit_width == bits;
+    }
+    if (wanted->logical != have->logical) {
+        return false;
+    }
+    switch (wanted->logical) {
+    case PARQUET_LOGICAL_DECIMAL:
+        return wanted->precision == have->precision && wanted->scale == have->scale;
+    case PARQUET_LOGICAL_TIME: /* of no zone in Iceberg, whatever the file says */
+        return wanted->unit == have->unit;
+    case PARQUET_LOGICAL_TIMESTAMP:
+        return wanted->unit == have->unit && wanted->utc == have->utc;
+    default:
+        return true;
+    }
+}
+
+static bool leaf_fits(const frz_parquet_writer *w, const parquet_write_node *node,
+                      const parquet_file *src, const parquet_node *have)
+{
+    const parquet_write_leaf *leaf = &w->schema.leaves[node->first_leaf];
+    const parquet_element *wanted = &w->schema.elements[leaf->element];
+    if (have->child_count != 0 || have->leaf_count != 1) {
+        return false;
+    }
+    const parquet_column *column = &src->columns[have->first_leaf];
+    const parquet_element *e = column->element;
+    return column->max_def == leaf->max_def && column->max_rep == leaf->max_rep &&
+           e->physical == wanted->physical &&
+           (e->physical != PARQUET_FIXED_LEN_BYTE_ARRAY || e->type_length == wanted->type_length) &&
+           annotation_fits(wanted, e);
+}
+
+static bool node_fits(const frz_parquet_writer *w, const parquet_write_node *node,
+                      const parquet_file *src, const parquet_node *have, const frz_type *type);
+
+static bool children_fit(const frz_parquet_writer *w, const parquet_write_node *node,
+                         const parquet_file *src, const parquet_node *have, const frz_type *type)
+{
+    size_t next = 0;
+    for (size_t i = 0; i < node->child_count; i++) {
+        const parquet_write_node *child = &node->children[i];
+        if (!child->stored) {
+            continue;
+        }
+        if (next == have->child_count || type->fields[next].id != child->field->id ||
+            !node_fits(w, child, src, &have->children[next], type->fields[next].type)) {
+            return false;
+        }
+        next++;
+    }
+    return next == have->child_count;
+}
+
+/* type is that of have, with ids as the file was opened. */
+static bool node_fits(const frz_parquet_writer *w, const parquet_write_node *node,
+                      const parquet_file *src, const parquet_node *have, const frz_type *type)
+{
+    if (have->unsupported != NULL || node->def != have->def) {
+        return false;
+    }
+    switch (node->kind) {
+    case PARQUET_NODE_STRUCT:
+        return type->id == FRZ_TYPE_STRUCT && children_fit(w, node, src, have, type);
+    case PARQUET_NODE_LIST:
+    case PARQUET_NODE_MAP:
+        return type->id == (node->kind == PARQUET_NODE_MAP ? FRZ_TYPE_MAP : FRZ_TYPE_LIST) &&
+               have->item_def == node->def + 1 && have->item_rep == node->rep &&
+               children_fit(w, node, src, have, type);
+    default:
+        return leaf_fits(w, node, src, have);
+    }
+}
+
+static bool codec_fits(int32_t codec)
+{
+    return codec == FRZ_PARQUET_UNCOMPRESSED || codec == FRZ_PARQUET_SNAPPY ||
+           codec == FRZ_PARQUET_GZIP || codec == FRZ_PARQUET_ZSTD || codec == FRZ_PARQUET_LZ4_RAW;
+}
+
+/* The first releases of parquet-mr left a page's header out of the chunk's size. */
+static bool sizes_are_right(const parquet_metadata *metadata)
+{
+    static const char *const wrong[] = {"parquet-mr version 1.0", "parquet-mr version 1.1",
+                                        "parquet-mr version 1.2"};
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(wrong); i++) {
+        frz_str prefix = frz_str_from(wrong[i]);
+        frz_str by = metadata->created_by;
+        /* 1.1 and 1.10 differ in what follows */
+        if (frz_str_starts_with(by, prefix) &&
+            (by.len == prefix.len || by.ptr[prefix.len] < '0' || by.ptr[prefix.len] > '9')) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool chunk_fits(const parquet_file *src, const parquet_chunk *chunk, size_t column,
+                       int64_t rows)
+{
+    const parquet_column *c = &src->columns[column];
+    int64_t start = parquet_chunk_start(chunk);
+    if (chunk->encrypted || chunk->file_path.ptr != NULL || !codec_fits(chunk->codec) ||
+        chunk->physical != c->element->physical) {
+        return false;
+    }
+    if (c->max_rep == 0 ? chunk->num_values != rows : chunk->num_values < rows) {
+        return false;
+    }
+    for (size_t i = 0; i < chunk->encoding_count; i++) {
+        if (chunk->encodings[i] < 0 || chunk->encodings[i] > PARQUET_BYTE_STREAM_SPLIT) {
+            return false;
+        }
+    }
+    return start >= 4 && chunk->total_compressed_size > 0 && chunk->total_uncompressed_size >= 0 &&
+           (uint64_t)start <= src->footer_start &&
+           (uint64_t)chunk->total_compressed_size <= src->footer_start - (uint64_t)start &&
+           chunk->data_page_offset - start < chunk->total_compressed_size;
+}
+
+static bool field_fits(const frz_parquet_writer *w, const parquet_write_node *node,
+                       const parquet_file *src, const parquet_node *have, size_t group,
+                       int32_t field_id)
+{
+    const parquet_group *g = &src->metadata.groups[group];
+    const frz_field *field = frz_type_field_by_id(src->base.type, field_id);
+    if (g->num_rows != w->group_rows || !sizes_are_right(&src->metadata) ||
+        have->leaf_count != node->leaf_count || !node_fits(w, node, src, have, field->type)) {
+        return false;
+    }
+    for (size_t i = 0; i < have->leaf_count; i++) {
+        size_t column = have->first_leaf + i;
+        if (!chunk_fits(src, &g->chunks[column], column, g->num_rows)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- copying ---- */
+
+static frz_code copy_chunk(frz_parquet_writer *w, const parquet_write_leaf *leaf,
+                           const parquet_file *src, size_t group, size_t column, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const parquet_chunk *from = &src->metadata.groups[group].chunks[column];
+    int64_t start = parquet_chunk_start(from);
+    int64_t offset = (int64_t)w->shared.output.position;
+    parquet_chunk chunk = {
+        .physical = from->physical,
+        .encodings = from->encodings,
+        .encoding_count = from->encoding_count,
+        .path = leaf->path,
+        .path_count = leaf->path_count,
+        .codec = from->codec,
+        .num_values = from->num_values,
+        .total_uncompressed_size = from->total_uncompressed_size,
+        .total_compressed_size = from->total_compressed_size,
+        .data_page_offset = offset + (from->data_page_offset - start),
+        .dictionary_page_offset = start < from->data_page_offset ? offset : 0,
+        .statistics = {.min_exact = -1, .max_exact = -1},
+    };
+    if (!w->shared.opts.no_statistics) {
+        parquet_statistics_check(src, column, group, &chunk.statistics);
+    }
+    FRZ_TRY(parquet_output_copy(&w->shared.output, src->base.file, (uint64_t)start,
+                                (uint64_t)from->total_compressed_size, err));
+    FRZ_TRY(parquet_chunk_write(&chunk, &w->chunks, err));
+    w->raw_size += (uint64_t)from->total_uncompressed_size;
+    w->packed_size += (uint64_t)from->total_compressed_size;
+out:
+    return rc;
+}
+
+static frz_code copy_field(frz_parquet_writer *w, const parquet_write_node *node,
+                           const parquet_file *src, const parquet_node *have, size_t group,
+                           frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    for (size_t i = 0; i < node->leaf_count; i++) {
+        size_t own = node->first_leaf + i;
+        size_t column = have->first_leaf + i;
+        const parquet_write_leaf *leaf = &w->schema.leaves[own];
+        FRZ_TRY(copy_chunk(w, leaf, src, group, column, err));
+        if (w->columns[own].metrics != NULL) {
+            frz_field_stats metrics;
+            parquet_statistics_metrics(src, column, group, leaf->field, &metrics);
+            FRZ_TRY(parquet_metrics_sum_add(&w->sums[own], &metrics, err));
+        }
+    }
+out:
+    return rc;
+}
+
+frz_code parquet_writer_splice_field(frz_parquet_writer *w, size_t field_index,
+                                     const frz_data_file *base, size_t src_group,
+                                     int32_t src_field_id, bool *done, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const parquet_write_node *node = &w->schema.root.children[field_index];
+    assert(field_index < w->schema.root.child_count);
+    if (!node->stored || w->group_rows == 0) {
+        *done = true; /* there is nothing to write */
+        return FRZ_OK;
+    }
+    if (base->model != &frz_parquet_model) {
+        return FRZ_OK;
+    }
+    const parquet_file *src = (const parquet_file *)base;
+    const parquet_node *have = parquet_file_node(src, src_field_id);
+    if (src_group >= src->metadata.group_count) {
+        return frz_fail(err, FRZ_E_ARGUMENT, "row group %zu of a file with %zu", src_group,
+                        src->metadata.group_count);
+    }
+    FRZ_TRY(parquet_writer_skip_to(w, field_index, err));
+    assert(w->field_rows == 0);
+    if (have == NULL || !field_fits(w, node, src, have, src_group, src_field_id)) {
+        return FRZ_OK;
+    }
+    FRZ_TRY(copy_field(w, node, src, have, src_group, err));
+    w->field++;
+    *done = true;
+out:
+    return rc;
+}

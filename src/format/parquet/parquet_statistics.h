@@ -1,0 +1,21 @@
+/*
+ * Statistics of column chunks of files that others may have written: what of them can be relied
+ * on, and what it says in Iceberg's terms.
+ */
+#ifndef FRZ_PARQUET_STATISTICS_H
+#define FRZ_PARQUET_STATISTICS_H
+
+#include "format/parquet/parquet_internal.h"
+#include "type/type_stats.h"
+
+/* What of a chunk's statistics is reliable, as min_value and max_value in the order of the type:
+ * bounds of an undefined order, NaN and bytes of a wrong length are gone, zeros are the outer
+ * ones, counts are possible. The old pair (min, max) is never set. Views of the file's arena or
+ * constants. */
+void parquet_statistics_check(const parquet_file *file, size_t column, size_t group,
+                              parquet_statistics *out);
+/* The same as metrics of a field of type, to which the column's own type promotes. */
+void parquet_statistics_metrics(const parquet_file *file, size_t column, size_t group,
+                                const frz_field *field, frz_field_stats *out);
+
+#endif

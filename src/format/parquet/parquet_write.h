@@ -1,0 +1,352 @@
+/*
+ * What the parts of the Parquet writer share. From the bottom up:
+ *
+ *   parquet_thrift_writer.c   the compact protocol
+ *   parquet_footer_writer.c   footer and page headers in it
+ *   parquet_encoders.c        value and level encodings, bytes in, bytes out
+ *   parquet_dictionary_writer.c  the distinct values of one column chunk
+ *   parquet_write_stats.c     bounds and counts of one column chunk
+ *   parquet_output.c          where bytes of the file go; joins neighbouring copies
+ *   parquet_column_writer.c   one leaf column: values and levels to pages to a chunk
+ *   parquet_write_schema.c    Iceberg types to schema elements and leaves
+ *   parquet_shred.c           nested arrays to values and levels of leaves
+ *   parquet_splice.c          encoded chunks of another file
+ *   parquet_writer.c          the writer: groups, modes, finish
+ */
+#ifndef FRZ_PARQUET_WRITE_H
+#define FRZ_PARQUET_WRITE_H
+
+#include "codec/codec.h"
+#include "format/parquet/parquet.h"
+#include "format/parquet/parquet_internal.h"
+
+/* ---- Thrift compact protocol (parquet_thrift_writer.c) ---- */
+
+#define PARQUET_THRIFT_DEPTH 12
+
+/* Stays failed once it fails; rc is looked at once, at the end. */
+typedef struct parquet_thrift_out {
+    frz_buf *out;
+    frz_error *err;
+    frz_code rc;
+    size_t depth;
+    int16_t last[PARQUET_THRIFT_DEPTH]; /* last field id of each open struct */
+} parquet_thrift_out;
+
+/* A writer that appends to out, inside one struct that parquet_put_end closes. */
+void parquet_put_begin(parquet_thrift_out *t, frz_buf *out, frz_error *err);
+void parquet_put_bool(parquet_thrift_out *t, int16_t id, bool value);
+void parquet_put_i8(parquet_thrift_out *t, int16_t id, int8_t value);
+void parquet_put_i16(parquet_thrift_out *t, int16_t id, int16_t value);
+void parquet_put_i32(parquet_thrift_out *t, int16_t id, int32_t value);
+void parquet_put_i64(parquet_thrift_out *t, int16_t id, int64_t value);
+void parquet_put_binary(parquet_thrift_out *t, int16_t id, frz_str value);
+void parquet_put_struct(parquet_thrift_out *t, int16_t id); /* ended by parquet_put_end */
+void parquet_put_list(parquet_thrift_out *t, int16_t id, parquet_thrift_type element, size_t count);
+/* Elements of a list */
+void parquet_put_item_i32(parquet_thrift_out *t, int32_t value);
+void parquet_put_item_binary(parquet_thrift_out *t, frz_str value);
+void parquet_put_item_struct(parquet_thrift_out *t); /* ended by parquet_put_end */
+/* Bytes of structs that were encoded before */
+void parquet_put_encoded(parquet_thrift_out *t, frz_str bytes);
+void parquet_put_end(parquet_thrift_out *t);
+
+/* ---- headers and footer (parquet_footer_writer.c) ---- */
+
+typedef struct parquet_page_out {
+    parquet_page_type type;
+    size_t raw_size;    /* body before compression */
+    size_t packed_size; /* body as it stands in the file */
+    uint32_t crc;
+    size_t num_values; /* nulls included; entries of a dictionary */
+    size_t num_nulls;  /* this and the following: DATA_PAGE_V2 */
+    size_t num_rows;
+    size_t def_size, rep_size;
+    bool is_compressed;
+    parquet_encoding encoding;
+} parquet_page_out;
+
+/* Sizes that do not fit the format's 32 bits are FRZ_E_LIMIT. */
+frz_code parquet_page_header_write(const parquet_page_out *page, frz_buf *out, frz_error *err);
+/* One ColumnChunk / RowGroup as an element of its list, without a list header. */
+frz_code parquet_chunk_write(const parquet_chunk *chunk, frz_buf *out, frz_error *err);
+frz_code parquet_group_write(const parquet_group *group, int64_t packed_size, size_t ordinal,
+                             frz_str chunks, frz_buf *out, frz_error *err);
+
+typedef struct parquet_footer_out {
+    const parquet_element *elements;
+    size_t element_count;
+    int64_t num_rows;
+    frz_str groups; /* encoded RowGroups */
+    size_t group_count;
+    const parquet_key_value *keys;
+    size_t key_count;
+    size_t leaf_count;
+    bool with_orders;
+} parquet_footer_out;
+frz_code parquet_footer_write(const parquet_footer_out *footer, frz_buf *out, frz_error *err);
+
+/* ---- encodings (parquet_encoders.c) ---- */
+
+/* Bits to write any number up to max. */
+unsigned parquet_encode_width(uint32_t max);
+/* The RLE / bit-packed hybrid. */
+frz_code parquet_encode_levels(const uint8_t *levels, size_t count, unsigned width, frz_buf *out,
+                               frz_error *err);
+frz_code parquet_encode_indices(const uint32_t *indices, size_t count, unsigned width, frz_buf *out,
+                                frz_error *err);
+frz_code parquet_encode_run(uint32_t value, size_t count, unsigned width, frz_buf *out,
+                            frz_error *err);
+/* PLAIN booleans, from one byte each. */
+frz_code parquet_encode_bools(const uint8_t *values, size_t count, frz_buf *out, frz_error *err);
+/* DELTA_BINARY_PACKED of little-endian integers of 4 or 8 bytes. */
+frz_code parquet_encode_delta(const uint8_t *values, size_t count, size_t width, frz_buf *out,
+                              frz_error *err);
+/* BYTE_STREAM_SPLIT */
+frz_code parquet_encode_split(const uint8_t *values, size_t count, size_t width, frz_buf *out,
+                              frz_error *err);
+
+/* ---- dictionary (parquet_dictionary_writer.c) ---- */
+
+typedef struct parquet_dictionary_out {
+    const frz_env *env;
+    size_t width;     /* bytes of a value; 0: each has its length before it */
+    frz_buf values;   /* PLAIN form, the body of the dictionary page */
+    uint32_t *starts; /* where each entry lies in values; width 0 only */
+    size_t starts_capacity;
+    uint32_t *slots;   /* hash table of entry number + 1 */
+    size_t slot_count; /* a power of two */
+    size_t count;
+} parquet_dictionary_out;
+
+void parquet_dictionary_out_init(parquet_dictionary_out *dictionary, const frz_env *env,
+                                 size_t width);
+void parquet_dictionary_out_reset(
+    parquet_dictionary_out *dictionary); /* frees; can be used again */
+/* Look up values in PLAIN form, adding new ones. If more than max_new entries would be added or
+ * the entries would pass max_bytes, *fits is false, the entries are those of before, and nothing
+ * can be added any more. */
+frz_code parquet_dictionary_out_add(parquet_dictionary_out *dictionary, const uint8_t *values,
+                                    size_t count, size_t max_new, size_t max_bytes,
+                                    uint32_t *indices, bool *fits, frz_error *err);
+
+/* ---- schema (parquet_write_schema.c) ---- */
+
+/* How the bounds of a leaf are ordered. */
+typedef enum parquet_bound_order {
+    PARQUET_BOUND_BOOLEAN,
+    PARQUET_BOUND_INT32,
+    PARQUET_BOUND_INT64,
+    PARQUET_BOUND_FLOAT,
+    PARQUET_BOUND_DOUBLE,
+    PARQUET_BOUND_BYTES,       /* unsigned bytes, shorter first */
+    PARQUET_BOUND_SIGNED_BYTES /* big-endian two's complement of fixed length */
+} parquet_bound_order;
+
+typedef struct parquet_write_leaf {
+    const frz_field *field;
+    parquet_physical physical;
+    size_t width; /* bytes of a value in PLAIN form; 0: variable */
+    parquet_bound_order order;
+    const frz_str *path;
+    size_t path_count;
+    frz_str dotted; /* for messages, as users write it */
+    uint8_t max_def, max_rep;
+    bool required;  /* the leaf itself */
+    bool repeated;  /* below a list or map */
+    size_t element; /* index among the schema's elements */
+} parquet_write_leaf;
+
+typedef enum parquet_node_kind {
+    PARQUET_NODE_LEAF,
+    PARQUET_NODE_STRUCT,
+    PARQUET_NODE_LIST, /* child 0: element */
+    PARQUET_NODE_MAP   /* children 0, 1: key, value */
+} parquet_node_kind;
+
+typedef struct parquet_write_node {
+    parquet_node_kind kind;
+    bool required;
+    bool stored; /* false: an unknown type, or nothing but such below */
+    const frz_field *field;
+    frz_str dotted;
+    uint8_t def;                         /* definition level of a value (or list) that is there */
+    uint8_t rep;                         /* repetition level of the list's own entries */
+    struct parquet_write_node *children; /* one per child array, stored or not */
+    size_t child_count;
+    size_t first_leaf, leaf_count;
+    size_t first_element, element_count;
+} parquet_write_node;
+
+typedef struct parquet_write_schema {
+    parquet_write_node root; /* STRUCT; children are the top-level fields */
+    parquet_element *elements;
+    size_t element_count, element_capacity;
+    parquet_write_leaf *leaves;
+    size_t leaf_count, leaf_capacity;
+} parquet_write_schema;
+
+frz_code parquet_write_schema_of(frz_arena *arena, const frz_type *struct_type,
+                                 parquet_write_schema *out, frz_error *err);
+
+/* ---- statistics of a chunk (parquet_write_stats.c) ---- */
+
+/* Bounds and counts over values that were written. Numbers are kept as integers that sort like
+ * them (floats: total order without NaN), byte strings as copies. */
+typedef struct parquet_write_stats {
+    parquet_bound_order order;
+    size_t width;
+    bool has_bounds;
+    int64_t lower, upper;
+    frz_buf lower_bytes, upper_bytes;
+    int64_t slots; /* nulls included */
+    int64_t nulls;
+    int64_t nans;
+    int64_t bytes; /* of values of variable length */
+} parquet_write_stats;
+
+void parquet_write_stats_init(parquet_write_stats *stats, const frz_env *env,
+                              const parquet_write_leaf *leaf);
+void parquet_write_stats_reset(parquet_write_stats *stats);
+/* Values of a page in PLAIN form (booleans: a byte each). */
+frz_code parquet_write_stats_add(parquet_write_stats *stats, const uint8_t *values, size_t size,
+                                 size_t count, frz_error *err);
+/* As the footer holds them; strings are cut, bytes live in the arena. */
+frz_code parquet_write_stats_footer(const parquet_write_stats *stats, frz_arena *arena,
+                                    const parquet_write_leaf *leaf, parquet_statistics *out,
+                                    frz_error *err);
+/* As a field's metrics; bounds are exact and point into stats. */
+void parquet_write_stats_metrics(const parquet_write_stats *stats, const frz_field *field,
+                                 frz_field_stats *out);
+
+/* ---- metrics of a field over chunks (parquet_metrics_sum.c) ---- */
+
+typedef struct parquet_metrics_sum {
+    frz_field_stats total;       /* bounds of variable length point into the buffers */
+    bool lower_lost, upper_lost; /* a chunk with values did not tell */
+    frz_buf lower, upper;
+} parquet_metrics_sum;
+
+void parquet_metrics_sum_init(parquet_metrics_sum *sum, const frz_env *env, int32_t field_id,
+                              const frz_type *type);
+void parquet_metrics_sum_reset(parquet_metrics_sum *sum);
+/* One more chunk; what it does not know is unknown in the sum. */
+frz_code parquet_metrics_sum_add(parquet_metrics_sum *sum, const frz_field_stats *chunk,
+                                 frz_error *err);
+/* Bounds are copied into the arena. */
+frz_code parquet_metrics_sum_finish(const parquet_metrics_sum *sum, frz_arena *arena,
+                                    frz_field_stats *out, frz_error *err);
+
+/* ---- output (parquet_output.c) ---- */
+
+/* Bytes of the file in order. Small writes are collected; a copied range waits for a neighbour.
+ * At most one of buffer and range holds something. */
+typedef struct parquet_output {
+    frz_file_writer *file;
+    frz_buf buffer;
+    uint64_t position; /* in the file, of the next byte */
+    const frz_file *src;
+    uint64_t src_offset, src_len;
+} parquet_output;
+
+frz_code parquet_output_write(parquet_output *output, const void *bytes, size_t len,
+                              frz_error *err);
+/* src must stay open until the next flush. */
+frz_code parquet_output_copy(parquet_output *output, const frz_file *src, uint64_t offset,
+                             uint64_t len, frz_error *err);
+frz_code parquet_output_flush(parquet_output *output, frz_error *err);
+
+/* ---- one leaf column (parquet_column_writer.c) ---- */
+
+/* Settings, codec and scratch memory that all columns of a writer use in turn. */
+typedef struct parquet_write_shared {
+    const frz_env *env;
+    frz_parquet_write_options opts; /* zeros replaced by defaults */
+    frz_codec *codec;               /* NULL: uncompressed */
+    parquet_output output;
+    frz_arena chunk_arena; /* statistics of the chunk that is being ended */
+    frz_buf body, packed;  /* a page before and after compression */
+    frz_buf trial, other;  /* encodings of its values */
+    frz_buf indices;       /* uint32_t */
+} parquet_write_shared;
+
+/* Levels of the open page, kept as a count while they are all the same. */
+typedef struct parquet_level_buffer {
+    frz_buf bytes; /* in use once they differ */
+    size_t count;
+    uint8_t value; /* of all, while bytes is not in use */
+    bool mixed;
+} parquet_level_buffer;
+
+typedef enum parquet_dictionary_state {
+    PARQUET_DICTIONARY_OPEN, /* no page with values yet */
+    PARQUET_DICTIONARY_ON,
+    PARQUET_DICTIONARY_OFF /* given up or never wanted */
+} parquet_dictionary_state;
+
+typedef struct parquet_column_writer {
+    parquet_write_shared *shared;
+    const parquet_write_leaf *leaf;
+    /* the open page */
+    frz_buf values; /* PLAIN form; booleans: a byte each */
+    size_t value_count;
+    parquet_level_buffer def, rep;
+    size_t page_slots, page_rows;
+    /* the open chunk */
+    bool direct;   /* pages may go to the file at once */
+    bool started;  /* some have */
+    frz_buf pages; /* encoded ones that wait */
+    parquet_dictionary_out dictionary;
+    parquet_dictionary_state dictionary_state;
+    uint32_t encodings;       /* bits of parquet_encoding */
+    uint64_t offset;          /* of the chunk, once started */
+    uint64_t dictionary_size; /* bytes of its page in the file */
+    uint64_t packed_size, raw_size;
+    parquet_write_stats stats;
+    /* the file */
+    parquet_metrics_sum *metrics; /* NULL: not collected */
+} parquet_column_writer;
+
+/* A run of slots for a leaf: one per value, null or empty list, as levels count them. */
+typedef struct parquet_write_run {
+    size_t count;
+    const uint8_t *def; /* NULL: all max_def */
+    const uint8_t *rep; /* NULL: all 0 */
+    const int64_t
+        *places; /* row in the array of each value that is there; NULL: first, first + 1 … */
+    int64_t first;
+    size_t present; /* slots with max_def */
+} parquet_write_run;
+
+void parquet_column_writer_init(parquet_column_writer *column, parquet_write_shared *shared,
+                                const parquet_write_leaf *leaf);
+void parquet_column_writer_free(parquet_column_writer *column);
+/* Start a chunk; direct: nothing else is written to the file before it ends. */
+void parquet_column_writer_begin(parquet_column_writer *column, bool direct);
+frz_code parquet_column_writer_append(parquet_column_writer *column, const struct ArrowArray *array,
+                                      const parquet_write_run *run, frz_error *err);
+/* Bytes held in memory. */
+size_t parquet_column_writer_pending(const parquet_column_writer *column);
+/* Write what is left and append the ColumnChunk to chunks. */
+frz_code parquet_column_writer_end(parquet_column_writer *column, frz_buf *chunks,
+                                   uint64_t *raw_size, uint64_t *packed_size, frz_error *err);
+
+/* ---- values of one Arrow type in PLAIN form (parquet_plain.c) ---- */
+
+/* Bytes that row i takes in PLAIN form. */
+size_t parquet_plain_size(const parquet_write_leaf *leaf, const struct ArrowArray *array,
+                          int64_t i);
+/* Append count rows: places[0 … count), or first … if places is NULL. */
+frz_code parquet_plain_append(const parquet_write_leaf *leaf, const struct ArrowArray *array,
+                              const int64_t *places, int64_t first, size_t count, frz_buf *out,
+                              frz_error *err);
+
+/* ---- nesting (parquet_shred.c) ---- */
+
+/* Hand rows first … first + count of the array of a top-level field to its leaves. columns are
+ * those of the whole schema. */
+frz_code parquet_shred(const frz_env *env, const parquet_write_node *node,
+                       parquet_column_writer *columns, const struct ArrowArray *array,
+                       int64_t first, int64_t count, int64_t first_row, frz_error *err);
+
+#endif

@@ -1,0 +1,47 @@
+/*
+ * The writer itself, for the two files that work on it: parquet_writer.c and parquet_splice.c.
+ */
+#ifndef FRZ_PARQUET_WRITER_INTERNAL_H
+#define FRZ_PARQUET_WRITER_INTERNAL_H
+
+#include "format/parquet/parquet_write.h"
+
+typedef enum parquet_writer_state {
+    PARQUET_WRITER_IDLE = 0,
+    PARQUET_WRITER_ROWS,
+    PARQUET_WRITER_COLUMNS,
+    PARQUET_WRITER_FAILED
+} parquet_writer_state;
+
+struct frz_parquet_writer {
+    const frz_env *env;
+    frz_arena arena; /* schema and keys */
+    char *location;
+    parquet_write_schema schema;
+    parquet_write_shared shared;
+    parquet_column_writer *columns; /* one per leaf */
+    parquet_metrics_sum *sums;
+    parquet_key_value *keys;
+    size_t key_count;
+    parquet_writer_state state;
+    /* the open group */
+    int64_t group_rows;
+    uint64_t group_start, raw_size, packed_size;
+    frz_buf chunks;     /* ColumnChunks that are complete */
+    size_t field;       /* columns: the top-level field that is open or comes next */
+    int64_t field_rows; /* rows it has */
+    /* the file */
+    frz_buf groups;  /* RowGroups */
+    frz_buf offsets; /* int64_t, start of each */
+    size_t group_count;
+    int64_t row_count;
+};
+
+/* Let field be the next one; those before it must be complete. */
+frz_code parquet_writer_skip_to(frz_parquet_writer *w, size_t field, frz_error *err);
+/* As frz_parquet_writer_splice (parquet_splice.c). */
+frz_code parquet_writer_splice_field(frz_parquet_writer *w, size_t field_index,
+                                     const frz_data_file *src, size_t src_group,
+                                     int32_t src_field_id, bool *done, frz_error *err);
+
+#endif

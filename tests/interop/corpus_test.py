@@ -1,0 +1,75 @@
+"""Frazil reads v4 tables that another generator wrote: every snapshot equals the expected rows, or
+the answer is "unsupported", naming what is missing. Broken tables are refused. Nothing between."""
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from frazil import BUILD
+
+GOLDEN = Path(os.environ.get("FRAZIL_CORPORA", "../shared/corpora")).resolve() / "iceberg-v4"
+
+# At least so many of the valid tables are read; more is better, fewer is a step back.
+READ_AT_LEAST = 40
+
+
+def tables(valid):
+    listing = GOLDEN / "TABLES.tsv"
+    if not listing.is_file():
+        return []
+    lines = [line.split("\t") for line in listing.read_text().splitlines()[1:]]
+    return [
+        (folder, metadata)
+        for folder, metadata, _, _, must_fail, _ in lines
+        if (valid and not must_fail) or (not valid and must_fail == "scan")
+    ]
+
+
+def scan(folder, metadata, *arguments):
+    path = GOLDEN / folder / "metadata" / metadata
+    command = [BUILD / "bin" / "frazil", "--metadata", path]
+    command += ["--map-location", f"file:///golden/={GOLDEN}/"]
+    command += ["scan", "--with-lineage", "--format", "jsonl", *arguments]
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("FRAZIL_")}
+    return subprocess.run(command, capture_output=True, text=True, env=environment)
+
+
+def rows_of(text):
+    return sorted((json.loads(line) for line in text.splitlines()), key=lambda r: r["_row_id"])
+
+
+def compare(folder, metadata):
+    """True if the table was read, False if it is unsupported."""
+    for expected in sorted((GOLDEN / folder).glob("expected*.jsonl")):
+        snapshot = expected.stem.partition("-")[2]
+        done = scan(folder, metadata, *(["--snapshot", snapshot] if snapshot else []))
+        if done.returncode != 0 and "unsupported" in done.stderr:
+            assert done.returncode == 1 and done.stdout == ""
+            return False
+        assert done.returncode == 0, done.stderr
+        assert rows_of(done.stdout) == [json.loads(x) for x in expected.read_text().splitlines()]
+    return True
+
+
+def test_valid_tables_are_read_or_unsupported():
+    if not GOLDEN.is_dir():
+        pytest.skip(f"no corpus of v4 tables at {GOLDEN}")
+    read, failures = [], []
+    for folder, metadata in tables(valid=True):
+        try:
+            if compare(folder, metadata):
+                read.append(folder)
+        except AssertionError as error:
+            failures.append(f"{folder}: {str(error)[:400]}")
+    assert not failures, "\n".join(failures)
+    assert len(read) >= READ_AT_LEAST, read
+
+
+@pytest.mark.parametrize("folder,metadata", tables(valid=False))
+def test_broken_tables_are_refused(folder, metadata):
+    done = scan(folder, metadata)
+    assert done.returncode not in (0, 2, 4), done.stdout
+    assert done.returncode > 0, "killed by a signal"
+    assert done.stderr.startswith("frazil: "), done.stderr
