@@ -29,6 +29,7 @@ typedef struct builder {
     frz_arena *arena;
     parquet_write_schema *schema;
     build_place place;
+    bool has_ids;
 } builder;
 
 static frz_code build_node(builder *b, const frz_field *field, frz_str name, frz_str dotted,
@@ -384,7 +385,7 @@ static frz_code build_node(builder *b, const frz_field *field, frz_str name, frz
     FRZ_TRY(
         add_element(b, name, field->required ? PARQUET_REQUIRED : PARQUET_OPTIONAL, &element, err));
     schema->elements[element].field_id = field->id;
-    schema->elements[element].has_field_id = field->id > 0;
+    schema->elements[element].has_field_id = b->has_ids;
     b->place.path[b->place.path_count++] = name;
     b->place.depth++;
     b->place.def = (uint8_t)(b->place.def + !field->required);
@@ -405,7 +406,8 @@ frz_code parquet_write_schema_of(frz_arena *arena, const frz_type *struct_type,
 {
     assert(struct_type->id == FRZ_TYPE_STRUCT);
     frz_code rc = FRZ_OK;
-    builder b = {.arena = arena, .schema = out};
+    /* 0 is an id like others where there are ids: a manifest's status has it */
+    builder b = {.arena = arena, .schema = out, .has_ids = frz_type_max_id(struct_type) > 0};
     size_t root;
     *out = (parquet_write_schema){.element_count = 0};
     FRZ_TRY(add_element(&b, FRZ_STR("table"), PARQUET_REQUIRED, &root, err));
