@@ -221,6 +221,9 @@ frz_code cli_parse_format(const char *name, cli_format *out, frz_error *err);
  * batch has been read, so an early failure leaves the output empty. */
 frz_code cli_output_stream(cli_out *out, cli_format format, struct ArrowArrayStream *stream,
                            int64_t *rows, frz_error *err);
+/* The same without the columns of a NULL-ended list. */
+frz_code cli_output_columns(cli_out *out, cli_format format, struct ArrowArrayStream *stream,
+                            const char *const *hidden, int64_t *rows, frz_error *err);
 /* Functions over an Arrow stream with errors told in full. next: FRZ_END at the end. */
 frz_code cli_stream_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out,
                            frz_error *err);

@@ -1,6 +1,7 @@
 /*
  * Printing an Arrow stream in one of the text formats.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
@@ -76,11 +77,61 @@ static const cli_rows_format *format_of(cli_format format)
     }
 }
 
-static frz_code write_batch(const cli_rows_format *format, cli_rows *rows,
-                            const struct ArrowArray *batch, frz_error *err)
+/* Which columns are printed: types and places of those that are not hidden. */
+typedef struct column_choice {
+    cli_type type; /* children are copies without owners */
+    size_t *places;
+    struct ArrowArray **arrays; /* of the batch at hand */
+} column_choice;
+
+static void choice_reset(column_choice *choice)
 {
+    free(choice->type.children);
+    free(choice->places);
+    free(choice->arrays);
+    *choice = (column_choice){0};
+}
+
+static bool is_hidden(const char *name, const char *const *hidden)
+{
+    while (hidden != NULL && *hidden != NULL && strcmp(name, *hidden) != 0) {
+        hidden++;
+    }
+    return hidden != NULL && *hidden != NULL;
+}
+
+static frz_code choice_make(const cli_type *all, const char *const *hidden, column_choice *out,
+                            frz_error *err)
+{
+    size_t room = all->child_count + 1;
+    out->type = *all;
+    out->type.child_count = 0;
+    out->type.children = calloc(room, sizeof *out->type.children);
+    out->places = calloc(room, sizeof *out->places);
+    out->arrays = calloc(room, sizeof *out->arrays);
+    if (out->type.children == NULL || out->places == NULL || out->arrays == NULL) {
+        return cli_fail(err, FRZ_E_NOMEM, "out of memory for %zu columns", room - 1);
+    }
+    for (size_t c = 0; c < all->child_count; c++) {
+        if (!is_hidden(all->children[c].name, hidden)) {
+            out->places[out->type.child_count] = c;
+            out->type.children[out->type.child_count++] = all->children[c];
+        }
+    }
+    return FRZ_OK;
+}
+
+static frz_code write_batch(const cli_rows_format *format, cli_rows *rows,
+                            const column_choice *choice, const struct ArrowArray *batch,
+                            frz_error *err)
+{
+    struct ArrowArray chosen = *batch;
+    chosen.children = choice->arrays;
+    for (size_t c = 0; c < choice->type.child_count; c++) {
+        choice->arrays[c] = batch->children[choice->places[c]];
+    }
     for (int64_t i = 0; i < batch->length; i++) {
-        frz_code rc = format->row(rows, batch, i, err);
+        frz_code rc = format->row(rows, &chosen, i, err);
         rows->count++;
         if (rc == FRZ_OK) {
             rc = cli_out_row(rows->out, err);
@@ -93,13 +144,14 @@ static frz_code write_batch(const cli_rows_format *format, cli_rows *rows,
 }
 
 static frz_code write_stream(const cli_rows_format *format, cli_rows *rows,
-                             struct ArrowArrayStream *stream, frz_error *err)
+                             const column_choice *choice, struct ArrowArrayStream *stream,
+                             frz_error *err)
 {
     struct ArrowArray batch = {0};
     frz_code next = cli_stream_next(stream, &batch, err);
     frz_code rc = next < 0 ? next : format->begin(rows, err);
     while (rc == FRZ_OK && next == FRZ_OK) {
-        rc = write_batch(format, rows, &batch, err);
+        rc = write_batch(format, rows, choice, &batch, err);
         batch.release(&batch);
         batch.release = NULL;
         if (rc == FRZ_OK) {
@@ -116,13 +168,14 @@ static frz_code write_stream(const cli_rows_format *format, cli_rows *rows,
     return rc;
 }
 
-frz_code cli_output_stream(cli_out *out, cli_format format, struct ArrowArrayStream *stream,
-                           int64_t *rows, frz_error *err)
+frz_code cli_output_columns(cli_out *out, cli_format format, struct ArrowArrayStream *stream,
+                            const char *const *hidden, int64_t *rows, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     struct ArrowSchema schema = {0};
     cli_type type = {0};
-    cli_rows writer = {.out = out, .type = &type};
+    column_choice choice = {0};
+    cli_rows writer = {.out = out, .type = &choice.type};
     CLI_TRY(cli_stream_schema(stream, &schema, err));
     CLI_TRY(cli_type_init(&type, &schema, err));
     if (type.kind != CLI_STRUCT) {
@@ -130,16 +183,24 @@ frz_code cli_output_stream(cli_out *out, cli_format format, struct ArrowArrayStr
                       schema.format);
         goto out;
     }
-    CLI_TRY(write_stream(format_of(format), &writer, stream, err));
+    CLI_TRY(choice_make(&type, hidden, &choice, err));
+    CLI_TRY(write_stream(format_of(format), &writer, &choice, stream, err));
     CLI_TRY(cli_out_flush(out, err));
     if (rows != NULL) {
         *rows = writer.count;
     }
 out:
     format_of(format)->reset(&writer);
+    choice_reset(&choice);
     cli_type_reset(&type);
     if (schema.release != NULL) {
         schema.release(&schema);
     }
     return rc;
+}
+
+frz_code cli_output_stream(cli_out *out, cli_format format, struct ArrowArrayStream *stream,
+                           int64_t *rows, frz_error *err)
+{
+    return cli_output_columns(out, format, stream, NULL, rows, err);
 }

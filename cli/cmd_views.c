@@ -47,6 +47,13 @@ static frz_code print_table(cli_out *out, struct ArrowArrayStream *stream, frz_e
     return cli_output_stream(out, CLI_FORMAT_TABLE, stream, NULL, err);
 }
 
+/* What makes lines too long to read is left to --json. */
+static frz_code print_readable(cli_out *out, struct ArrowArrayStream *stream, frz_error *err)
+{
+    static const char *const long_ones[] = {"root_manifest", "summary", "manifest", NULL};
+    return cli_output_columns(out, CLI_FORMAT_TABLE, stream, long_ones, NULL, err);
+}
+
 static frz_code print_json(cli_out *out, struct ArrowArrayStream *stream, frz_error *err)
 {
     return cli_output_stream(out, CLI_FORMAT_JSON, stream, NULL, err);
@@ -170,6 +177,19 @@ static void put_location(cli_text *text, const cli_type *type, const struct Arro
     }
 }
 
+/* A field without a name is one that was dropped since. */
+static void put_field_name(cli_text *text, const cli_type *type, const struct ArrowArray *array,
+                           int64_t i)
+{
+    cli_text_str(text, " (");
+    if (cli_value_is_null(type, array, i)) {
+        cli_text_str(text, "dropped");
+    } else {
+        cli_value_plain(text, type, array, i);
+    }
+    cli_text_char(text, ')');
+}
+
 /* "fields 2 (c_1), 203 (c_201)" */
 static void put_fields(cli_text *text, const cli_type *type, const struct ArrowArray *array,
                        int64_t i)
@@ -191,10 +211,8 @@ static void put_fields(cli_text *text, const cli_type *type, const struct ArrowA
         cli_value_plain(text, &type->children[ids].children[0], array->children[ids]->children[0],
                         first + k);
         if (k < name_count) {
-            cli_text_str(text, " (");
-            cli_value_plain(text, &type->children[names].children[0],
-                            array->children[names]->children[0], first_name + k);
-            cli_text_char(text, ')');
+            put_field_name(text, &type->children[names].children[0],
+                           array->children[names]->children[0], first_name + k);
         }
     }
 }
@@ -266,7 +284,7 @@ static frz_code schema_run(cli_context *context, frz_error *err)
 
 static frz_code snapshots_run(cli_context *context, frz_error *err)
 {
-    return print_view(context, FRZ_TABLE_VIEW_SNAPSHOTS, print_table, print_json, err);
+    return print_view(context, FRZ_TABLE_VIEW_SNAPSHOTS, print_readable, print_json, err);
 }
 
 static frz_code files_run(cli_context *context, frz_error *err)
@@ -276,7 +294,7 @@ static frz_code files_run(cli_context *context, frz_error *err)
 
 static frz_code manifests_run(cli_context *context, frz_error *err)
 {
-    return print_view(context, FRZ_TABLE_VIEW_MANIFESTS, print_table, print_json, err);
+    return print_view(context, FRZ_TABLE_VIEW_MANIFESTS, print_readable, print_json, err);
 }
 
 const cli_command cmd_describe = {
