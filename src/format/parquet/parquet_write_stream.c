@@ -1,0 +1,182 @@
+/*
+ * A stream of record batches as a Parquet file of its own: the public way to write one.
+ */
+#include <stdlib.h>
+
+#include "format/parquet/parquet.h"
+#include "frazil/parquet.h"
+
+/* ---- field ids ---- */
+
+typedef struct id_list {
+    frz_buf ids; /* int32_t, without those that are missing */
+    bool missing;
+} id_list;
+
+static frz_code collect_id(void *ctx, const frz_field *field, bool in_repeated, frz_error *err)
+{
+    id_list *list = ctx;
+    (void)in_repeated;
+    if (field->id <= 0) {
+        list->missing = true;
+        return FRZ_OK;
+    }
+    return frz_buf_append(&list->ids, &field->id, sizeof field->id, err);
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    int32_t x = *(const int32_t *)a;
+    int32_t y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Sorts; the ids need their order no more. */
+static bool has_duplicate(id_list *list)
+{
+    int32_t *ids = (int32_t *)(void *)list->ids.data;
+    size_t count = list->ids.len / sizeof *ids;
+    if (count > 0) {
+        qsort(ids, count, sizeof *ids, compare_ids);
+    }
+    for (size_t i = 1; i < count; i++) {
+        if (ids[i] == ids[i - 1]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Fields without an id get the ones behind the largest. */
+static frz_code fill_ids(frz_arena *arena, const frz_type *type, int32_t *next,
+                         const frz_type **out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    if (type->field_count == 0) {
+        *out = type;
+        return FRZ_OK;
+    }
+    frz_type *copy = frz_arena_alloc(arena, sizeof *copy);
+    frz_field *fields = frz_arena_array(arena, type->field_count, sizeof *fields);
+    if (copy == NULL || fields == NULL) {
+        return frz_fail_nomem(err, type->field_count * sizeof *fields);
+    }
+    *copy = *type;
+    copy->fields = fields;
+    for (size_t i = 0; i < type->field_count; i++) {
+        fields[i] = type->fields[i];
+        if (fields[i].id <= 0) {
+            if (*next == INT32_MAX) {
+                return frz_fail(err, FRZ_E_LIMIT, "no field id is left above the largest");
+            }
+            fields[i].id = ++*next;
+        }
+        FRZ_TRY(fill_ids(arena, type->fields[i].type, next, &fields[i].type, err));
+    }
+    *out = copy;
+out:
+    return rc;
+}
+
+/* Ids as they came if they make sense, completed where some are missing; else from 1 on. */
+static frz_code settle_ids(const frz_env *env, frz_arena *arena, const frz_type *type,
+                           const frz_type **out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    id_list list = {.missing = false};
+    int32_t last = 0;
+    frz_buf_init(&list.ids, env, FRZ_BUF_NO_LIMIT);
+    FRZ_TRY(frz_type_visit(type, collect_id, &list, err));
+    if (list.ids.len == 0 || has_duplicate(&list)) {
+        FRZ_TRY(frz_type_assign_ids(arena, type, 1, out, &last, err));
+    } else if (list.missing) {
+        last = frz_type_max_id(type);
+        FRZ_TRY(fill_ids(arena, type, &last, out, err));
+    } else {
+        *out = type;
+    }
+out:
+    frz_buf_reset(&list.ids);
+    return rc;
+}
+
+/* ---- the stream ---- */
+
+/* A stream tells an errno value and a text; the value was made from a code. */
+static frz_code stream_fail(struct ArrowArrayStream *stream, int os_error, frz_error *err)
+{
+    frz_code code = FRZ_E_IO;
+    for (int c = FRZ_E_ARGUMENT; c >= FRZ_E_CANCELLED; c--) {
+        if (c != FRZ_E_COMMIT_UNKNOWN && frz_code_errno((frz_code)c) == os_error) {
+            code = (frz_code)c;
+            break;
+        }
+    }
+    const char *text = stream->get_last_error(stream);
+    return frz_fail(err, code, "%s", text != NULL ? text : "the stream failed without a reason");
+}
+
+static frz_code stream_schema(const frz_env *env, struct ArrowArrayStream *stream, frz_arena *arena,
+                              const frz_type **out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    struct ArrowSchema schema = {.release = NULL};
+    const frz_type *type;
+    int failed = stream->get_schema(stream, &schema);
+    if (failed != 0) {
+        schema.release = NULL;
+        rc = stream_fail(stream, failed, err);
+        goto out;
+    }
+    FRZ_TRY(frz_type_from_arrow(arena, &schema, &type, err));
+    FRZ_TRY(settle_ids(env, arena, type, out, err));
+out:
+    frz_schema_release(&schema);
+    return rc;
+}
+
+static frz_code write_batches(frz_parquet_writer *writer, struct ArrowArrayStream *stream,
+                              frz_error *err)
+{
+    for (;;) {
+        struct ArrowArray batch = {.release = NULL};
+        int failed = stream->get_next(stream, &batch);
+        if (failed != 0) {
+            return stream_fail(stream, failed, err);
+        }
+        if (batch.release == NULL) {
+            return FRZ_OK;
+        }
+        frz_code rc = frz_parquet_writer_write(writer, &batch, err);
+        frz_array_release(&batch);
+        if (rc != FRZ_OK) {
+            return rc;
+        }
+    }
+}
+
+frz_code frz_parquet_write_stream(const frz_env *env, const char *location,
+                                  struct ArrowArrayStream *stream, int64_t *rows, frz_error *err)
+{
+    static const frz_parquet_write_options opts = {
+        .codec = FRZ_PARQUET_ZSTD, .byte_stream_split = true, .no_metrics = true};
+    frz_code rc = FRZ_OK;
+    frz_arena arena;
+    const frz_type *type;
+    frz_parquet_writer *writer = NULL;
+    frz_parquet_written written;
+    frz_arena_init(&arena, env, FRZ_ARENA_NO_LIMIT);
+    FRZ_TRY(stream_schema(env, stream, &arena, &type, err));
+    FRZ_TRY(frz_parquet_writer_open(env, location, type, &opts, &writer, err));
+    FRZ_TRY(write_batches(writer, stream, err));
+    frz_parquet_writer *last = writer;
+    writer = NULL; /* freed in any case */
+    FRZ_TRY(frz_parquet_writer_finish(last, false, &arena, &written, err));
+    if (rows != NULL) {
+        *rows = written.row_count;
+    }
+out:
+    frz_parquet_writer_abort(writer);
+    frz_arena_reset(&arena);
+    return rc;
+}
