@@ -79,7 +79,9 @@ frz_code frz_array_make(const frz_env *env, int64_t length, int64_t null_count,
     }
     *out = (struct ArrowArray){
         .length = length,
-        .null_count = n_buffers == 0 ? length : buffers[0] == NULL ? 0 : null_count,
+        .null_count = n_buffers == 0       ? length
+                      : buffers[0] == NULL ? 0
+                                           : null_count,
         .n_buffers = (int64_t)n_buffers,
         .n_children = (int64_t)n_children,
         .buffers = owner->pointers,
@@ -147,6 +149,46 @@ frz_code frz_array_slice(const frz_env *env, const struct ArrowArray *src, int64
         }
         out->length = length;
     }
+    return rc;
+}
+
+/* A bitmap whose bit at offset + i is bit i of another; the other is taken, also on failure. */
+static frz_code shift_bits(const frz_env *env, frz_buffer *bits, int64_t offset, int64_t length,
+                           frz_buffer **out, frz_error *err)
+{
+    if (bits == NULL || offset == 0) {
+        *out = bits;
+        return FRZ_OK;
+    }
+    frz_buffer *shifted = NULL;
+    frz_code rc = frz_buffer_new(env, frz_bitmap_bytes(offset + length), &shifted, err);
+    if (rc == FRZ_OK) {
+        memset(shifted->data, 0, shifted->size);
+        frz_bitmap_copy(bits->data, 0, length, shifted->data, offset);
+        *out = shifted;
+    }
+    frz_buffer_unref(bits);
+    return rc;
+}
+
+frz_code frz_array_with_validity(const frz_env *env, const struct ArrowArray *src,
+                                 frz_buffer *validity, struct ArrowArray *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    struct ArrowArray made = {0};
+    frz_buffer *shifted = NULL;
+    assert(src->n_buffers > 0);
+    FRZ_TRY(shift_bits(env, validity, src->offset, src->length, &shifted, err));
+    FRZ_TRY(array_share(env, src, &made, err));
+    array_owner *owner = made.private_data;
+    frz_buffer_unref(owner->buffers[0]);
+    owner->buffers[0] = shifted;
+    owner->pointers[0] = shifted == NULL ? NULL : shifted->data;
+    made.null_count = shifted == NULL ? 0 : -1;
+    shifted = NULL;
+    frz_array_move(&made, out);
+out:
+    frz_buffer_unref(shifted);
     return rc;
 }
 

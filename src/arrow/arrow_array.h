@@ -50,6 +50,10 @@ frz_code frz_array_slice(const frz_env *env, const struct ArrowArray *src, int64
 /* The same for a batch: each child is sliced, the batch's offset stays 0. */
 frz_code frz_batch_slice(const frz_env *env, const struct ArrowArray *src, int64_t first,
                          int64_t length, struct ArrowArray *out, frz_error *err);
+/* The same rows by reference with another validity: bit i of the buffer is row i, NULL means no
+ * nulls. validity is taken, also on failure. src must be made by this library. */
+frz_code frz_array_with_validity(const frz_env *env, const struct ArrowArray *src,
+                                 frz_buffer *validity, struct ArrowArray *out, frz_error *err);
 /* Release if there is something to release; can run twice. */
 void frz_array_release(struct ArrowArray *array);
 void frz_schema_release(struct ArrowSchema *schema);

@@ -13,7 +13,7 @@
 #include "type/type_schema.h"
 #include "type/type_stats.h"
 
-/* ---- tokens: shared with the SQL parser (expr_lexer.c) --------------------------------------------------- */
+/* ---- tokens: shared with the SQL parser (expr_lexer.c) ---- */
 
 typedef enum frz_token_kind {
     FRZ_TOKEN_END,
@@ -21,7 +21,7 @@ typedef enum frz_token_kind {
     FRZ_TOKEN_QUOTED, /* "name" or `name` */
     FRZ_TOKEN_STRING, /* 'text' */
     FRZ_TOKEN_NUMBER,
-    FRZ_TOKEN_SYMBOL  /* one of the operators and ( ) , . ; */
+    FRZ_TOKEN_SYMBOL /* one of the operators and ( ) , . ; */
 } frz_token_kind;
 
 typedef struct frz_token {
@@ -48,7 +48,7 @@ frz_code frz_lexer_expect(frz_lexer *lexer, const char *word, frz_error *err);
 frz_code frz_lexer_fail(const frz_lexer *lexer, size_t start, frz_error *err, const char *fmt, ...)
     FRZ_PRINTF(4, 5);
 
-/* ---- trees ------------------------------------------------------------------------------------------------- */
+/* ---- trees ---- */
 
 typedef struct frz_expr frz_expr; /* unbound; lives in the arena it was parsed into */
 
@@ -75,7 +75,7 @@ typedef enum frz_aggregate {
  * aggregate inside an expression fails at binding. */
 frz_aggregate frz_expr_aggregate(const frz_expr *expr, const frz_expr **argument);
 
-/* ---- binding -------------------------------------------------------------------------------------------------- */
+/* ---- binding ---- */
 
 typedef struct frz_bound_expr frz_bound_expr; /* immutable */
 
@@ -83,35 +83,34 @@ typedef struct frz_bound_expr frz_bound_expr; /* immutable */
 frz_code frz_expr_bind(const frz_env *env, const frz_expr *expr, const frz_type *struct_type,
                        frz_bound_expr **out, frz_error *err);
 /* The same, and make the result a boolean (WHERE). */
-frz_code frz_expr_bind_filter(const frz_env *env, const frz_expr *expr,
-                              const frz_type *struct_type, frz_bound_expr **out, frz_error *err);
+frz_code frz_expr_bind_filter(const frz_env *env, const frz_expr *expr, const frz_type *struct_type,
+                              frz_bound_expr **out, frz_error *err);
 /* The same, and convert the result to a column's type as assignment does: widening always; int to
  * double and the like if exact; anything that may not fit is checked row by row. An impossible
  * pair fails here. column is used in messages. */
-frz_code frz_expr_bind_assign(const frz_env *env, const frz_expr *expr,
-                              const frz_type *struct_type, const frz_field *column,
-                              frz_bound_expr **out, frz_error *err);
+frz_code frz_expr_bind_assign(const frz_env *env, const frz_expr *expr, const frz_type *struct_type,
+                              const frz_field *column, frz_bound_expr **out, frz_error *err);
 void frz_bound_expr_free(frz_bound_expr *expr);
 const frz_type *frz_bound_expr_type(const frz_bound_expr *expr);
 /* Ids of the top-level fields that evaluation reads, ascending, without repetition. */
 const int32_t *frz_bound_expr_fields(const frz_bound_expr *expr, size_t *count);
 
-/* ---- evaluation (vectorised) ------------------------------------------------------------------------------------ */
+/* ---- evaluation (vectorised) ---- */
 
 /* Evaluate over a batch whose columns are the fields of batch_type (matched by top-level id; must
  * hold all that frz_bound_expr_fields names). first_row is used in messages ("row 17").
  * selection: NULL, or a bitmap of the rows that matter: others never raise errors and may come out
  * as anything. */
 frz_code frz_expr_eval(const frz_bound_expr *expr, const frz_type *batch_type,
-                       const struct ArrowArray *batch, int64_t first_row,
-                       const uint8_t *selection, struct ArrowArray *out, frz_error *err);
+                       const struct ArrowArray *batch, int64_t first_row, const uint8_t *selection,
+                       struct ArrowArray *out, frz_error *err);
 /* Evaluate a filter: bit set where true (not null, not false). selection has room for
  * (length + 7) / 8 bytes. */
 frz_code frz_expr_select(const frz_bound_expr *expr, const frz_type *batch_type,
                          const struct ArrowArray *batch, int64_t first_row, uint8_t *selection,
                          int64_t *selected, frz_error *err);
 
-/* ---- pruning ------------------------------------------------------------------------------------------------------ */
+/* ---- pruning ---- */
 
 /* Statistics of a field, or NULL if unknown. */
 typedef const frz_field_stats *(*frz_stats_lookup)(void *ctx, int32_t field_id);
