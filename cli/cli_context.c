@@ -244,8 +244,6 @@ static void hint_near_table(cli_context *context, const char *name, frz_error *e
         const char *near = cli_nearest(name, (const char *const *)list->names);
         if (near != NULL) {
             cli_hint(err, "did you mean %s?", near);
-        } else {
-            cli_hint(err, "frazil tables lists the tables of this catalog");
         }
     }
     for (size_t i = 0; i < list->count; i++) {
@@ -262,7 +260,7 @@ static frz_code load_from_catalog(cli_context *context, frz_error *err)
         return rc;
     }
     rc = frz_catalog_load_table(context->catalog, name, &context->table, err);
-    if (rc == FRZ_E_NOT_FOUND && err->hint[0] == '\0') {
+    if (rc == FRZ_E_NOT_FOUND) {
         hint_near_table(context, name, err);
     }
     return rc;
