@@ -83,40 +83,40 @@ typedef struct parquet_element {
     int32_t scale, precision;      /* 7, 8; or of the logical type */
     int32_t field_id;              /* 9 */
     bool has_field_id;
-    parquet_logical logical;       /* 10 logicalType; else what converted_type means */
-    bool from_converted;           /* logical comes from converted_type alone */
-    parquet_time_unit unit;        /* TIME, TIMESTAMP */
-    bool utc;                      /* TIME, TIMESTAMP: isAdjustedToUTC */
-    int8_t bit_width;              /* INTEGER */
-    bool is_signed;                /* INTEGER */
+    parquet_logical logical; /* 10 logicalType; else what converted_type means */
+    bool from_converted;     /* logical comes from converted_type alone */
+    parquet_time_unit unit;  /* TIME, TIMESTAMP */
+    bool utc;                /* TIME, TIMESTAMP: isAdjustedToUTC */
+    int8_t bit_width;        /* INTEGER */
+    bool is_signed;          /* INTEGER */
 } parquet_element;
 
 typedef struct parquet_statistics {
     bool has_null_count, has_distinct_count;
-    int64_t null_count;        /* 3 */
-    int64_t distinct_count;    /* 4 */
-    frz_str max, min;          /* 1, 2: the old pair; ptr NULL: absent */
+    int64_t null_count;           /* 3 */
+    int64_t distinct_count;       /* 4 */
+    frz_str max, min;             /* 1, 2: the old pair; ptr NULL: absent */
     frz_str max_value, min_value; /* 5, 6 */
     int8_t max_exact, min_exact;  /* 7, 8; -1: absent */
     bool has_nan_count;
-    int64_t nan_count;         /* 9, newer revisions */
+    int64_t nan_count; /* 9, newer revisions */
 } parquet_statistics;
 
 typedef struct parquet_chunk {
-    parquet_physical physical;        /* ColumnMetaData 1 */
-    const int32_t *encodings;         /* 2 */
+    parquet_physical physical; /* ColumnMetaData 1 */
+    const int32_t *encodings;  /* 2 */
     size_t encoding_count;
-    const frz_str *path;              /* 3 path_in_schema */
+    const frz_str *path; /* 3 path_in_schema */
     size_t path_count;
-    int32_t codec;                    /* 4 */
-    int64_t num_values;               /* 5 */
-    int64_t total_uncompressed_size;  /* 6 */
-    int64_t total_compressed_size;    /* 7 */
-    int64_t data_page_offset;         /* 9 */
-    int64_t dictionary_page_offset;   /* 11; 0: none */
-    parquet_statistics statistics;    /* 12 */
-    bool encrypted;                   /* ColumnChunk 8 or 9 present */
-    frz_str file_path;                /* ColumnChunk 1; ptr NULL: this file */
+    int32_t codec;                   /* 4 */
+    int64_t num_values;              /* 5 */
+    int64_t total_uncompressed_size; /* 6 */
+    int64_t total_compressed_size;   /* 7 */
+    int64_t data_page_offset;        /* 9 */
+    int64_t dictionary_page_offset;  /* 11; 0: none */
+    parquet_statistics statistics;   /* 12 */
+    bool encrypted;                  /* ColumnChunk 8 or 9 present */
+    frz_str file_path;               /* ColumnChunk 1; ptr NULL: this file */
 } parquet_chunk;
 
 typedef struct parquet_group {
@@ -136,12 +136,12 @@ typedef struct parquet_metadata {
     int32_t version;           /* 1 */
     parquet_element *elements; /* 2 schema */
     size_t element_count;
-    int64_t num_rows;          /* 3 */
-    parquet_group *groups;     /* 4 */
+    int64_t num_rows;      /* 3 */
+    parquet_group *groups; /* 4 */
     size_t group_count;
-    parquet_key_value *keys;   /* 5 */
+    parquet_key_value *keys; /* 5 */
     size_t key_count;
-    frz_str created_by;        /* 6 */
+    frz_str created_by;          /* 6 */
     const int8_t *column_orders; /* 7, one per leaf: 1 TYPE_ORDER, 2 IEEE754; NULL: absent */
     size_t column_order_count;
 } parquet_metadata;

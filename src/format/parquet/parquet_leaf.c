@@ -1,0 +1,776 @@
+/*
+ * Reading one leaf column row by row over its pages.
+ *
+ * Invariants:
+ *  1. leaf->row is the file's row that the next level entry begins; between calls every leaf stands
+ *     at the beginning of a row, or inside one that is kept as out_partial.
+ *  2. Levels are taken from the page in blocks; a block never spans pages. A value is decoded when
+ *     its level entry is taken, so that levels and values of a page stay in step.
+ *  3. A flat leaf never has a block: its levels are one bit, read where they are needed.
+ *  4. Before BYTE_ARRAY values are appended it is known that their offsets fit 32 bits.
+ */
+#include <inttypes.h>
+
+#include "format/parquet/parquet_read.h"
+
+/* Most level entries that one row may have; a list of this many numbers is half a GiB. */
+#define MAX_ROW_ENTRIES (64u << 20)
+#define MAX_BYTES ((size_t)INT32_MAX)
+
+/* ---- lifetime -----------------------------------------------------------------------------------
+ */
+
+frz_code parquet_leaf_init(parquet_leaf *leaf, parquet_scratch *scratch, size_t index,
+                           const frz_type *type, bool flat, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const parquet_column *column = &scratch->file->columns[index];
+    *leaf = (parquet_leaf){.column = column,
+                           .index = index,
+                           .type = type,
+                           .flat = flat,
+                           .group = SIZE_MAX,
+                           .soft_bytes = MAX_BYTES};
+    parquet_pages_init(&leaf->pages, scratch, column);
+    frz_buf_init(&leaf->out_defs, scratch->env, FRZ_BUF_NO_LIMIT);
+    frz_buf_init(&leaf->out_reps, scratch->env, FRZ_BUF_NO_LIMIT);
+    leaf->sink.env = scratch->env;
+    if (type != NULL) {
+        FRZ_TRY(parquet_conversion_choose(column->node, type, &leaf->conversion, err));
+        parquet_sink_init(&leaf->sink, scratch->env, type);
+        leaf->direct = leaf->conversion == PARQUET_COPY;
+    }
+out:
+    return rc;
+}
+
+void parquet_leaf_reset(parquet_leaf *leaf)
+{
+    parquet_pages_reset(&leaf->pages);
+    if (leaf->sink.env != NULL) {
+        parquet_sink_reset(&leaf->sink);
+        frz_buf_reset(&leaf->out_defs);
+        frz_buf_reset(&leaf->out_reps);
+    }
+}
+
+static frz_code leaf_context(const parquet_leaf *leaf, frz_code rc, frz_error *err)
+{
+    return frz_context(err, rc, "column \"%s\", row group %zu", leaf->column->node->path,
+                       leaf->group);
+}
+
+/* A guess at the bytes that a row takes in a batch. */
+static double estimate(const parquet_leaf *leaf, const parquet_chunk *chunk, int64_t rows)
+{
+    double fixed = (double)leaf->sink.width + 0.125;
+    if (leaf->flat && leaf->sink.width > 0) {
+        return fixed;
+    }
+    double bytes = (double)FRZ_MAX(chunk->total_uncompressed_size, 0);
+    double values = (double)chunk->num_values;
+    bytes = FRZ_MAX(bytes, values * (fixed + 2));
+    return rows == 0 ? fixed : FRZ_MAX(bytes / (double)rows, fixed);
+}
+
+frz_code parquet_leaf_start(parquet_leaf *leaf, size_t group, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const parquet_group *g = &leaf->pages.scratch->file->metadata.groups[group];
+    const parquet_chunk *chunk = &g->chunks[leaf->index];
+    assert(leaf->out_rows == 0);
+    leaf->group = group;
+    leaf->row = g->first_row;
+    leaf->group_end = g->first_row + g->num_rows;
+    leaf->block_at = leaf->block_count = 0;
+    leaf->row_bytes = FRZ_MAX(leaf->row_bytes, estimate(leaf, chunk, g->num_rows));
+    FRZ_TRY(parquet_pages_start(&leaf->pages, chunk, err));
+    if (leaf->column->max_rep == 0 && chunk->num_values != g->num_rows) {
+        rc = frz_fail(err, FRZ_E_CORRUPT, "the chunk has %" PRId64 " values for %" PRId64 " rows",
+                      chunk->num_values, g->num_rows);
+    }
+out:
+    return leaf_context(leaf, rc, err);
+}
+
+/* ---- values
+ * ---------------------------------------------------------------------------------------- */
+
+static frz_code bad_value(const parquet_leaf *leaf, size_t index, frz_error *err)
+{
+    return frz_fail(err, FRZ_E_CORRUPT, "%s: value %zu at or after row %" PRId64,
+                    parquet_conversion_problem(leaf->conversion), index, leaf->row);
+}
+
+/* Convert up to a block of fixed-width values to the end of the sink. */
+static frz_code append_converted(parquet_leaf *leaf, size_t n, size_t *bad, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    parquet_values *v = &leaf->pages.values;
+    uint8_t *raw = leaf->pages.scratch->raw;
+    uint8_t *to = leaf->sink.values->data + leaf->sink.count * leaf->sink.width;
+    if (v->width == 0) {
+        frz_str *views = leaf->pages.scratch->views;
+        FRZ_TRY(parquet_values_views(v, n, views, err));
+        *bad = parquet_convert_views(leaf->conversion, views, n, to);
+    } else {
+        FRZ_TRY(parquet_values_fixed(v, n, raw, err));
+        *bad = parquet_convert(leaf->conversion, v->width, raw, n, to);
+    }
+    leaf->sink.count += n;
+out:
+    return rc;
+}
+
+/* Text must be UTF-8; nearly always it is ASCII, which a look at the top bits shows. */
+static bool is_ascii(const uint8_t *bytes, size_t len)
+{
+    uint64_t seen = 0;
+    size_t i = 0;
+    for (; i + 8 <= len; i += 8) {
+        seen |= frz_load_le64(bytes + i);
+    }
+    for (; i < len; i++) {
+        seen |= bytes[i];
+    }
+    return (seen & UINT64_C(0x8080808080808080)) == 0;
+}
+
+static frz_code check_text(parquet_leaf *leaf, const frz_str *views, size_t n, size_t begin,
+                           size_t *bad, frz_error *err)
+{
+    (void)err;
+    *bad = n;
+    if (is_ascii(leaf->sink.values->data + begin, leaf->sink.bytes - begin)) {
+        return FRZ_OK;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (!frz_utf8_valid(views[i])) {
+            *bad = i;
+            return FRZ_OK;
+        }
+    }
+    return FRZ_OK;
+}
+
+static frz_code append_views(parquet_leaf *leaf, size_t n, size_t *bad, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_str *views = leaf->pages.scratch->views;
+    size_t bytes = 0;
+    FRZ_TRY(parquet_values_views(&leaf->pages.values, n, views, err));
+    for (size_t i = 0; i < n; i++) {
+        bytes += views[i].len;
+    }
+    size_t begin = leaf->sink.bytes;
+    assert(bytes <= MAX_BYTES - begin);
+    FRZ_TRY(parquet_sink_reserve(&leaf->sink, n, bytes, err));
+    parquet_sink_views(&leaf->sink, views, n);
+    *bad = n;
+    if (leaf->conversion == PARQUET_TEXT) {
+        FRZ_TRY(check_text(leaf, views, n, begin, bad, err));
+    }
+out:
+    return rc;
+}
+
+/*
+ * Append n values to the sink. *bad receives the index of the first value that does not fit its
+ * type, or n. For variable-length values n is what parquet_values_fit allowed.
+ */
+static frz_code append_values(parquet_leaf *leaf, size_t n, size_t *bad, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    parquet_sink *s = &leaf->sink;
+    *bad = n;
+    if (s->width > 0) {
+        FRZ_TRY(parquet_sink_reserve(s, n, 0, err));
+    }
+    if (leaf->direct) {
+        FRZ_TRY(parquet_values_fixed(&leaf->pages.values, n, s->values->data + s->count * s->width,
+                                     err));
+        s->count += n;
+        goto out;
+    }
+    for (size_t done = 0; done < n;) {
+        size_t take = FRZ_MIN(n - done, (size_t)PARQUET_BLOCK);
+        size_t wrong = take;
+        if (s->width == 0) {
+            FRZ_TRY(append_views(leaf, take, &wrong, err));
+        } else {
+            FRZ_TRY(append_converted(leaf, take, &wrong, err));
+        }
+        if (wrong < take) {
+            *bad = done + wrong;
+            goto out;
+        }
+        done += take;
+    }
+out:
+    return rc;
+}
+
+/* How many of n values surely fit the sink's 32-bit offsets. */
+static size_t values_that_fit(const parquet_leaf *leaf, size_t n)
+{
+    if (leaf->type == NULL || leaf->sink.width > 0) {
+        return n;
+    }
+    return parquet_values_fit(&leaf->pages.values, n, MAX_BYTES - leaf->sink.bytes);
+}
+
+/* ---- pages
+ * -------------------------------------------------------------------------------------------- */
+
+/* Make sure that a page with entries is open. */
+static frz_code need_page(parquet_leaf *leaf, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    if (leaf->pages.left > 0) {
+        return FRZ_OK;
+    }
+    rc = parquet_pages_header(&leaf->pages, err);
+    if (rc == FRZ_END) {
+        return frz_fail(err, FRZ_E_CORRUPT,
+                        "the column chunk ends at row %" PRId64 ", its row group at row %" PRId64,
+                        leaf->row, leaf->group_end);
+    }
+    if (rc == FRZ_OK) {
+        rc = parquet_pages_open(&leaf->pages, err);
+    }
+    return rc;
+}
+
+static frz_code short_levels(const parquet_leaf *leaf, frz_error *err)
+{
+    return frz_fail_at(err, FRZ_E_CORRUPT, leaf->pages.header_at,
+                       "page at byte %" PRIu64 ": its levels end before its %" PRId32 " values",
+                       leaf->pages.header_at, leaf->pages.header.num_values);
+}
+
+/* ---- flat columns
+ * ---------------------------------------------------------------------------------------- */
+
+/* Row of the value with this index among the valid ones. */
+static int64_t row_of_value(const uint8_t *bitmap, int64_t first, size_t rows, size_t index)
+{
+    for (size_t i = 0; bitmap != NULL && i < rows; i++) {
+        if (frz_bit_get(bitmap, first + (int64_t)i) && index-- == 0) {
+            return (int64_t)i;
+        }
+    }
+    return (int64_t)index;
+}
+
+static frz_code flat_bad(const parquet_leaf *leaf, int64_t row, frz_error *err)
+{
+    if (leaf->conversion == PARQUET_TEXT) {
+        return frz_fail(err, FRZ_E_CORRUPT, "row %" PRId64 ": a string is not valid UTF-8", row);
+    }
+    return frz_fail(err, FRZ_E_CORRUPT, "row %" PRId64 ": %s", row,
+                    parquet_conversion_problem(leaf->conversion));
+}
+
+/* Rows that are all there. */
+static frz_code flat_present(parquet_leaf *leaf, size_t n, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    parquet_sink *s = &leaf->sink;
+    size_t base = s->count;
+    size_t bad;
+    FRZ_TRY(append_values(leaf, n, &bad, err));
+    if (bad < n) {
+        return flat_bad(leaf, leaf->row + (int64_t)bad, err);
+    }
+    if (s->validity != NULL) {
+        FRZ_TRY(parquet_sink_validity(s, s->count, err));
+        frz_bitmap_fill(s->validity->data, (int64_t)base, (int64_t)n, true);
+    }
+out:
+    return rc;
+}
+
+/* Rows with their validity bits; n is small. */
+static frz_code flat_mixed(parquet_leaf *leaf, size_t n, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    parquet_sink *s = &leaf->sink;
+    size_t base = s->count;
+    size_t bad;
+    FRZ_TRY(parquet_sink_validity(s, base + n, err));
+    uint8_t *bits = s->validity->data;
+    if (parquet_hybrid_bits(&leaf->pages.defs, bits, (int64_t)base, n) != n) {
+        return short_levels(leaf, err);
+    }
+    size_t valid = (size_t)frz_bitmap_count(bits, (int64_t)base, (int64_t)n);
+    FRZ_TRY(parquet_sink_reserve(s, n, 0, err));
+    FRZ_TRY(append_values(leaf, valid, &bad, err));
+    if (bad < valid) {
+        return flat_bad(leaf, leaf->row + row_of_value(bits, (int64_t)base, n, bad), err);
+    }
+    if (valid < n) {
+        if (leaf->required) {
+            int64_t i = 0;
+            while (frz_bit_get(bits, (int64_t)base + i)) {
+                i++;
+            }
+            return frz_fail(err, FRZ_E_CORRUPT, "row %" PRId64 ": null in a required field",
+                            leaf->row + i);
+        }
+        parquet_sink_spread(s, base, n, bits, (int64_t)base);
+    }
+out:
+    return rc;
+}
+
+/* Up to n rows of the open page; *taken 0: a value would not fit the batch. */
+static frz_code flat_in_page(parquet_leaf *leaf, size_t n, size_t *taken, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    parquet_pages *p = &leaf->pages;
+    size_t most = leaf->sink.width > 0 ? n : FRZ_MIN(n, (size_t)PARQUET_BLOCK);
+    most = values_that_fit(leaf, most);
+    uint64_t run = most;
+    if (leaf->column->max_def > 0) {
+        run = parquet_hybrid_run_of(&p->defs, 1);
+    }
+    *taken = (size_t)FRZ_MIN(run, most);
+    if (*taken > 0) {
+        FRZ_TRY(flat_present(leaf, *taken, err));
+        if (leaf->column->max_def > 0) {
+            parquet_hybrid_skip(&p->defs, *taken);
+        }
+    } else if (most > 0) {
+        *taken = FRZ_MIN(most, (size_t)PARQUET_BLOCK);
+        FRZ_TRY(flat_mixed(leaf, *taken, err));
+    }
+    p->left -= (int64_t)*taken;
+    leaf->row += (int64_t)*taken;
+out:
+    return rc;
+}
+
+/* The next n rows lie in the open page as the array wants them. */
+static bool can_share(parquet_leaf *leaf, int64_t *rows)
+{
+    parquet_pages *p = &leaf->pages;
+    const parquet_values *v = &p->values;
+    if (!leaf->direct || leaf->type->id == FRZ_TYPE_BOOLEAN || v->encoding != PARQUET_PLAIN ||
+        p->left == 0 || (size_t)(v->at - p->page->data) % v->width != 0) {
+        return false;
+    }
+    uint64_t run = (uint64_t)p->left;
+    if (leaf->column->max_def > 0) {
+        run = FRZ_MIN(run, parquet_hybrid_run_of(&p->defs, 1));
+    }
+    run = FRZ_MIN(run, (uint64_t)(v->end - v->at) / v->width);
+    *rows = (int64_t)run;
+    return run > 0;
+}
+
+frz_code parquet_leaf_shareable(parquet_leaf *leaf, int64_t *rows, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    *rows = 0;
+    if (!leaf->flat || !leaf->direct || leaf->row == leaf->group_end) {
+        return FRZ_OK;
+    }
+    FRZ_TRY(need_page(leaf, err));
+    if (!can_share(leaf, rows)) {
+        *rows = 0;
+    }
+out:
+    return leaf_context(leaf, rc, err);
+}
+
+static frz_code share_page(parquet_leaf *leaf, int64_t n, struct ArrowArray *out, frz_error *err)
+{
+    parquet_pages *p = &leaf->pages;
+    parquet_values *v = &p->values;
+    frz_buffer *buffers[2] = {NULL, frz_buffer_ref(p->page)};
+    frz_code rc = frz_array_make(leaf->sink.env, n, 0, buffers, 2, NULL, 0, out, err);
+    if (rc == FRZ_OK) {
+        out->offset = (int64_t)((size_t)(v->at - p->page->data) / v->width);
+        v->at += (size_t)n * v->width;
+        if (leaf->column->max_def > 0) {
+            parquet_hybrid_skip(&p->defs, (size_t)n);
+        }
+        p->left -= n;
+        leaf->row += n;
+    }
+    return rc;
+}
+
+/* Learn from a batch that was larger than thought. */
+static void learn(parquet_leaf *leaf, size_t bytes, int64_t rows)
+{
+    if (rows > 0 && bytes >= leaf->soft_bytes) {
+        leaf->row_bytes = FRZ_MAX(leaf->row_bytes, (double)bytes / (double)rows);
+    }
+}
+
+frz_code parquet_leaf_flat(parquet_leaf *leaf, int64_t n, struct ArrowArray *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    int64_t rows = 0;
+    int64_t shared;
+    FRZ_TRY(need_page(leaf, err));
+    if (can_share(leaf, &shared) && shared >= n) {
+        FRZ_TRY(share_page(leaf, n, out, err));
+        goto out;
+    }
+    if (leaf->sink.width > 0) {
+        FRZ_TRY(parquet_sink_reserve(&leaf->sink, (size_t)n, 0, err));
+    }
+    while (rows < n && (rows == 0 || leaf->sink.bytes < leaf->soft_bytes)) {
+        size_t taken;
+        FRZ_TRY(need_page(leaf, err));
+        FRZ_TRY(flat_in_page(leaf, (size_t)FRZ_MIN(n - rows, leaf->pages.left), &taken, err));
+        if (taken == 0) {
+            break;
+        }
+        rows += (int64_t)taken;
+    }
+    if (rows == 0) {
+        rc = frz_fail(err, FRZ_E_LIMIT, "row %" PRId64 ": a value of more than 2 GiB", leaf->row);
+        goto out;
+    }
+    learn(leaf, leaf->sink.bytes, rows);
+    FRZ_TRY(parquet_sink_finish(&leaf->sink, out, err));
+out:
+    return leaf_context(leaf, rc, err);
+}
+
+/* ---- levels in blocks
+ * ---------------------------------------------------------------------------------------- */
+
+static bool levels_fit(const uint8_t *levels, size_t n, uint8_t max)
+{
+    uint8_t largest = 0;
+    for (size_t i = 0; i < n; i++) {
+        largest = FRZ_MAX(largest, levels[i]);
+    }
+    return largest <= max;
+}
+
+static frz_code fill_levels(parquet_leaf *leaf, parquet_hybrid *h, uint8_t max, size_t n,
+                            uint8_t *out, frz_error *err)
+{
+    if (max == 0) {
+        memset(out, 0, n);
+        return FRZ_OK;
+    }
+    if (parquet_hybrid_u8(h, out, n) != n) {
+        return short_levels(leaf, err);
+    }
+    if (!levels_fit(out, n, max)) {
+        return frz_fail_at(err, FRZ_E_CORRUPT, leaf->pages.header_at,
+                           "page at byte %" PRIu64 ": a level is larger than %d",
+                           leaf->pages.header_at, max);
+    }
+    return FRZ_OK;
+}
+
+/* Make sure that the block has an entry; FRZ_END at the end of the chunk. */
+static frz_code need_block(parquet_leaf *leaf, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    parquet_pages *p = &leaf->pages;
+    if (leaf->block_at < leaf->block_count) {
+        return FRZ_OK;
+    }
+    if (p->left == 0) {
+        rc = parquet_pages_header(p, err);
+        if (rc != FRZ_OK) {
+            return rc;
+        }
+        FRZ_TRY(parquet_pages_open(p, err));
+    }
+    size_t n = (size_t)FRZ_MIN(p->left, PARQUET_BLOCK);
+    FRZ_TRY(fill_levels(leaf, &p->reps, leaf->column->max_rep, n, leaf->reps, err));
+    FRZ_TRY(fill_levels(leaf, &p->defs, leaf->column->max_def, n, leaf->defs, err));
+    p->left -= (int64_t)n;
+    leaf->block_at = 0;
+    leaf->block_count = n;
+out:
+    return rc;
+}
+
+/* Entries of the block, at most limit, before more than n rows have begun; *rows counts. */
+static size_t entries_of_rows(const parquet_leaf *leaf, size_t limit, int64_t n, int64_t *rows)
+{
+    if (leaf->column->max_rep == 0) {
+        size_t take = (size_t)FRZ_MIN((int64_t)limit, n - *rows);
+        *rows += (int64_t)take;
+        return take;
+    }
+    for (size_t i = 0; i < limit; i++) {
+        if (leaf->reps[leaf->block_at + i] == 0) {
+            if (*rows == n) {
+                return i;
+            }
+            ++*rows;
+        }
+    }
+    return limit;
+}
+
+static size_t count_equal(const uint8_t *levels, size_t n, uint8_t level)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        count += levels[i] == level;
+    }
+    return count;
+}
+
+/* ---- nested columns
+ * --------------------------------------------------------------------------------------------- */
+
+static size_t taken_bytes(const parquet_leaf *leaf)
+{
+    return leaf->sink.bytes + leaf->sink.count * leaf->sink.width + leaf->out_defs.len * 2;
+}
+
+static frz_code take_entries(parquet_leaf *leaf, size_t n, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const uint8_t *defs = leaf->defs + leaf->block_at;
+    size_t bad;
+    if (leaf->type != NULL) {
+        size_t values = count_equal(defs, n, leaf->column->max_def);
+        FRZ_TRY(append_values(leaf, values, &bad, err));
+        if (bad < values) {
+            return leaf->conversion == PARQUET_TEXT
+                       ? frz_fail(err, FRZ_E_CORRUPT,
+                                  "a string at or after row %" PRId64 " is not valid UTF-8",
+                                  leaf->row)
+                       : bad_value(leaf, bad, err);
+        }
+    }
+    FRZ_TRY(frz_buf_append(&leaf->out_defs, defs, n, err));
+    if (leaf->column->max_rep > 0) {
+        FRZ_TRY(frz_buf_append(&leaf->out_reps, leaf->reps + leaf->block_at, n, err));
+    }
+    leaf->block_at += n;
+out:
+    return rc;
+}
+
+static frz_code row_too_large(const parquet_leaf *leaf, frz_error *err)
+{
+    return frz_fail(err, FRZ_E_LIMIT, "row %" PRId64 " has more than %u items or 2 GiB", leaf->row,
+                    MAX_ROW_ENTRIES);
+}
+
+/* Whole rows are there once the next row begins or the chunk ends. */
+static frz_code nested_rows(parquet_leaf *leaf, int64_t n, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    int64_t begun = leaf->out_rows;
+    leaf->out_partial = false;
+    for (;;) {
+        rc = need_block(leaf, err);
+        if (rc == FRZ_END) {
+            rc = FRZ_OK;
+            break;
+        }
+        FRZ_TRY(rc);
+        if (begun > 0 && taken_bytes(leaf) >= leaf->soft_bytes) {
+            n = FRZ_MIN(n, begun); /* to the end of this row */
+        }
+        size_t have = leaf->block_count - leaf->block_at;
+        size_t limit = values_that_fit(leaf, have);
+        if (limit == 0 || leaf->out_defs.len > MAX_ROW_ENTRIES) {
+            leaf->out_partial =
+                leaf->column->max_rep > 0 && leaf->reps[leaf->block_at] != 0 && begun > 0;
+            break;
+        }
+        int64_t before = begun;
+        size_t take = entries_of_rows(leaf, limit, n, &begun);
+        if (before == 0 && take > 0 && leaf->column->max_rep > 0 &&
+            leaf->reps[leaf->block_at] != 0) {
+            rc = frz_fail_at(err, FRZ_E_CORRUPT, leaf->pages.header_at,
+                             "the column's first repetition level is not 0");
+            goto out;
+        }
+        if (take == 0) {
+            break;
+        }
+        FRZ_TRY(take_entries(leaf, take, err));
+        leaf->row += begun - before;
+    }
+    leaf->out_rows = begun;
+out:
+    return rc;
+}
+
+frz_code parquet_leaf_nested(parquet_leaf *leaf, int64_t n, int64_t *rows, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    int64_t whole = leaf->out_rows - (leaf->out_partial ? 1 : 0);
+    if (whole < n) {
+        FRZ_TRY(nested_rows(leaf, n, err));
+        whole = leaf->out_rows - (leaf->out_partial ? 1 : 0);
+        learn(leaf, taken_bytes(leaf), whole);
+    }
+    if (whole == 0) {
+        bool stopped = leaf->out_partial || leaf->block_at < leaf->block_count;
+        rc = stopped ? row_too_large(leaf, err)
+                     : frz_fail(err, FRZ_E_CORRUPT,
+                                "the column chunk ends at row %" PRId64
+                                ", its row group at row %" PRId64,
+                                leaf->row, leaf->group_end);
+        goto out;
+    }
+    if (leaf->row == leaf->group_end && !leaf->out_partial) {
+        rc = need_block(leaf, err);
+        if (rc != FRZ_END) {
+            FRZ_TRY(rc);
+            rc = frz_fail(err, FRZ_E_CORRUPT, "the column chunk has more rows than its row group");
+            goto out;
+        }
+        rc = FRZ_OK;
+    }
+    *rows = FRZ_MIN(whole, n);
+out:
+    return leaf_context(leaf, rc, err);
+}
+
+size_t parquet_leaf_entries(const parquet_leaf *leaf, int64_t rows)
+{
+    if (leaf->column->max_rep == 0) {
+        return (size_t)rows;
+    }
+    size_t n = leaf->out_reps.len;
+    for (size_t i = 0; i < n; i++) {
+        if (leaf->out_reps.data[i] == 0 && rows-- == 0) {
+            return i;
+        }
+    }
+    return n;
+}
+
+static void drop_front(frz_buf *buf, size_t n)
+{
+    memmove(buf->data, buf->data + n, buf->len - n);
+    buf->len -= n;
+}
+
+void parquet_leaf_drop(parquet_leaf *leaf, int64_t rows)
+{
+    size_t entries = parquet_leaf_entries(leaf, rows);
+    leaf->out_rows -= rows;
+    if (entries > 0) {
+        drop_front(&leaf->out_defs, entries);
+    }
+    if (entries > 0 && leaf->column->max_rep > 0) {
+        drop_front(&leaf->out_reps, entries);
+    }
+}
+
+/* ---- skipping
+ * --------------------------------------------------------------------------------------------------------
+ */
+
+/* Rows of the open page that are passed over without being decoded. */
+static frz_code skip_flat_in_page(parquet_leaf *leaf, size_t n, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    parquet_pages *p = &leaf->pages;
+    size_t valid = n;
+    if (leaf->column->max_def > 0) {
+        if (parquet_hybrid_run_of(&p->defs, 1) >= n) {
+            parquet_hybrid_skip(&p->defs, n);
+        } else {
+            uint8_t *bits = p->scratch->raw;
+            n = FRZ_MIN(n, sizeof p->scratch->raw * 8);
+            if (parquet_hybrid_bits(&p->defs, bits, 0, n) != n) {
+                return short_levels(leaf, err);
+            }
+            valid = (size_t)frz_bitmap_count(bits, 0, (int64_t)n);
+        }
+    }
+    FRZ_TRY(parquet_values_skip(&p->values, valid, err));
+    p->left -= (int64_t)n;
+    leaf->row += (int64_t)n;
+out:
+    return rc;
+}
+
+static frz_code skip_nested_in_block(parquet_leaf *leaf, int64_t end, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    int64_t rows = 0;
+    FRZ_TRY(need_block(leaf, err));
+    size_t have = leaf->block_count - leaf->block_at;
+    size_t take = entries_of_rows(leaf, have, end - leaf->row, &rows);
+    if (leaf->type != NULL) {
+        size_t values = count_equal(leaf->defs + leaf->block_at, take, leaf->column->max_def);
+        FRZ_TRY(parquet_values_skip(&leaf->pages.values, values, err));
+    }
+    leaf->block_at += take;
+    leaf->row += rows;
+out:
+    return rc;
+}
+
+/* Rows of the page whose header was read; -1 if only its levels tell. */
+static int64_t page_rows(const parquet_leaf *leaf)
+{
+    const parquet_page_header *h = &leaf->pages.header;
+    if (leaf->column->max_rep == 0) {
+        return h->num_values;
+    }
+    return h->type == PARQUET_DATA_PAGE_V2 && h->num_rows >= 0 ? h->num_rows : -1;
+}
+
+/* True if nothing of a page is at hand, so that the next one may be passed over whole. */
+static bool between_pages(const parquet_leaf *leaf)
+{
+    return leaf->pages.left == 0 && leaf->block_at == leaf->block_count;
+}
+
+frz_code parquet_leaf_skip(parquet_leaf *leaf, int64_t count, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    int64_t end = leaf->row + count;
+    assert(leaf->out_rows == 0);
+    while (leaf->row < end) {
+        if (between_pages(leaf)) {
+            rc = parquet_pages_header(&leaf->pages, err);
+            if (rc == FRZ_END) {
+                FRZ_TRY(need_page(leaf, err)); /* says that the chunk ends too early */
+            }
+            FRZ_TRY(rc);
+            int64_t rows = page_rows(leaf);
+            if (rows >= 0 && rows <= end - leaf->row) {
+                parquet_pages_skip(&leaf->pages);
+                leaf->row += rows;
+                continue;
+            }
+            FRZ_TRY(parquet_pages_open(&leaf->pages, err));
+        }
+        if (leaf->flat) {
+            size_t n = (size_t)FRZ_MIN(end - leaf->row, leaf->pages.left);
+            FRZ_TRY(skip_flat_in_page(leaf, n, err));
+        } else {
+            FRZ_TRY(skip_nested_in_block(leaf, end, err));
+        }
+    }
+    /* the last row skipped may go on behind this block or page */
+    while (leaf->column->max_rep > 0 && leaf->row < leaf->group_end) {
+        rc = need_block(leaf, err);
+        if (rc == FRZ_END) {
+            rc = FRZ_OK;
+            break;
+        }
+        FRZ_TRY(rc);
+        if (leaf->reps[leaf->block_at] == 0) {
+            break;
+        }
+        FRZ_TRY(skip_nested_in_block(leaf, end, err));
+    }
+out:
+    return leaf_context(leaf, rc, err);
+}

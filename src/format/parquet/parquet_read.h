@@ -1,0 +1,315 @@
+/*
+ * The parts a Parquet reader is made of, from the bits of levels up to whole columns.
+ *
+ * Input bytes of the decoders must be followed by PARQUET_SLACK readable bytes, so that they can
+ * load words; page buffers have them. What a decoder was not given it never reads as a value.
+ */
+#ifndef FRZ_PARQUET_READ_H
+#define FRZ_PARQUET_READ_H
+
+#include "codec/codec.h"
+#include "format/parquet/parquet_internal.h"
+
+#define PARQUET_SLACK 16
+#define PARQUET_BLOCK 1024 /* values handled at a time where they pass through a scratch array */
+
+/* ---- the RLE / bit-packed hybrid (parquet_levels.c)
+ * ------------------------------------------------ */
+
+typedef struct parquet_hybrid {
+    const uint8_t *at, *end; /* runs not yet begun */
+    unsigned width;          /* bits of a value, 0 to 32 */
+    bool msb_first;          /* one run in the deprecated BIT_PACKED order */
+    uint32_t value;          /* the repeated run at hand */
+    uint64_t repeated;       /* values left of it */
+    const uint8_t *packed;   /* the bit-packed run at hand */
+    uint64_t packed_at;      /* values of it that were read */
+    uint64_t packed_left;
+} parquet_hybrid;
+
+void parquet_hybrid_init(parquet_hybrid *h, const uint8_t *bytes, size_t len, unsigned width);
+/* The old BIT_PACKED levels: count values, most significant bit first. */
+void parquet_hybrid_init_msb(parquet_hybrid *h, const uint8_t *bytes, size_t len, unsigned width,
+                             uint64_t count);
+/* Read up to n values; fewer means that the runs ended. */
+size_t parquet_hybrid_u32(parquet_hybrid *h, uint32_t *out, size_t n);
+size_t parquet_hybrid_u8(parquet_hybrid *h, uint8_t *out, size_t n);
+/* The same for width 1, into a bitmap from bit first on. */
+size_t parquet_hybrid_bits(parquet_hybrid *h, uint8_t *bits, int64_t first, size_t n);
+size_t parquet_hybrid_skip(parquet_hybrid *h, size_t n);
+/* How many values from here on are in one run of this value; 0 if unknown. */
+uint64_t parquet_hybrid_run_of(parquet_hybrid *h, uint32_t value);
+/* Bits that hold numbers up to max. */
+unsigned parquet_bit_width(uint32_t max);
+
+/* ---- delta encodings (parquet_delta.c)
+ * ---------------------------------------------------------------- */
+
+/* DELTA_BINARY_PACKED of one page, value after value. */
+typedef struct parquet_delta {
+    const uint8_t *at, *end;
+    uint64_t total, left; /* values */
+    uint64_t last;        /* value before the next one */
+    bool first;           /* the next one is the first */
+    size_t block_values, mini_count, mini_values;
+    uint8_t widths[64]; /* of the block at hand */
+    size_t mini;        /* miniblock at hand */
+    size_t mini_left;   /* values left in it */
+    uint64_t mini_bit;  /* bits of it that were read */
+    uint64_t least;     /* smallest delta of the block */
+} parquet_delta;
+
+/* False: the bytes are damaged. */
+bool parquet_delta_init(parquet_delta *d, const uint8_t *bytes, size_t len);
+size_t parquet_delta_read(parquet_delta *d, uint64_t *out, size_t n);
+/* The byte after the last value; only once all values were read or skipped. */
+const uint8_t *parquet_delta_end(const parquet_delta *d);
+
+/* ---- byte stream split (parquet_split.c)
+ * ------------------------------------------------------------------ */
+
+/* Values [first, first + n) of a page of count values of this width. */
+void parquet_split_read(const uint8_t *bytes, size_t count, size_t width, size_t first, size_t n,
+                        uint8_t *out);
+
+/* ---- values of a page as they are in the file (parquet_values.c)
+ * -------------------------------------------- */
+
+typedef struct parquet_dictionary {
+    bool present;
+    uint32_t count;
+    frz_buffer *bytes; /* the values one after the other; for BYTE_ARRAY the page */
+    frz_str *views;    /* BYTE_ARRAY */
+    size_t longest;    /* BYTE_ARRAY */
+} parquet_dictionary;
+
+typedef struct parquet_values {
+    parquet_encoding encoding;
+    parquet_physical physical;
+    size_t width;            /* bytes of a value, 1 for booleans; 0: BYTE_ARRAY */
+    const uint8_t *at, *end; /* PLAIN: what is left; BYTE_STREAM_SPLIT: all */
+    size_t position;         /* booleans: bits read; BYTE_STREAM_SPLIT: values read */
+    parquet_hybrid indices;  /* dictionary indices, RLE booleans */
+    const parquet_dictionary *dictionary;
+    parquet_delta delta;
+    parquet_delta suffixes; /* DELTA_BYTE_ARRAY */
+    const frz_env *env;
+    uint8_t *joined; /* DELTA_BYTE_ARRAY: the values of one call */
+    size_t joined_capacity;
+    uint8_t *previous; /* DELTA_BYTE_ARRAY: the value before */
+    size_t previous_len, previous_capacity;
+} parquet_values;
+
+void parquet_values_reset(parquet_values *v);
+/* Keeps the memory of v. len bytes; dictionary may be absent. */
+frz_code parquet_values_init(parquet_values *v, const parquet_element *element, int32_t encoding,
+                             const uint8_t *bytes, size_t len, const parquet_dictionary *dictionary,
+                             frz_error *err);
+/* n values of v->width bytes each; booleans as bytes. */
+frz_code parquet_values_fixed(parquet_values *v, size_t n, uint8_t *out, frz_error *err);
+/* n <= PARQUET_BLOCK views of BYTE_ARRAY values, valid until the next call. */
+frz_code parquet_values_views(parquet_values *v, size_t n, frz_str *out, frz_error *err);
+frz_code parquet_values_skip(parquet_values *v, size_t n, frz_error *err);
+/* How many of the next n BYTE_ARRAY values surely take no more than room bytes. */
+size_t parquet_values_fit(const parquet_values *v, size_t n, size_t room);
+/* Bytes of a value of this element, 0 for BYTE_ARRAY. */
+size_t parquet_element_width(const parquet_element *e);
+
+/* ---- from the file's types to Iceberg's (parquet_convert.c)
+ * -------------------------------------------------- */
+
+typedef enum parquet_conversion {
+    PARQUET_COPY,  /* same bytes */
+    PARQUET_TEXT,  /* BYTE_ARRAY that must be UTF-8 */
+    PARQUET_BYTES, /* BYTE_ARRAY */
+    PARQUET_I32_I64,
+    PARQUET_U32_I64,
+    PARQUET_U64_I64,
+    PARQUET_F32_F64,
+    PARQUET_F16_F32,
+    PARQUET_F16_F64,
+    PARQUET_MS32_US, /* milliseconds in INT32 to microseconds */
+    PARQUET_MS64_US, /* milliseconds in INT64 to microseconds */
+    PARQUET_DATE_US,
+    PARQUET_DATE_NS,
+    PARQUET_INT96_US,
+    PARQUET_I32_DECIMAL,
+    PARQUET_I64_DECIMAL,
+    PARQUET_FIXED_DECIMAL,
+    PARQUET_BYTES_DECIMAL
+} parquet_conversion;
+
+/* How a column of the file is read as a type; FRZ_E_UNSUPPORTED or FRZ_E_CORRUPT if it is not. */
+frz_code parquet_conversion_choose(const parquet_node *node, const frz_type *to,
+                                   parquet_conversion *out, frz_error *err);
+/* Convert n values; returns how many were, fewer than n if one does not fit its new type. */
+size_t parquet_convert(parquet_conversion conversion, size_t width, const uint8_t *in, size_t n,
+                       uint8_t *out);
+size_t parquet_convert_views(parquet_conversion conversion, const frz_str *in, size_t n,
+                             uint8_t *out);
+/* What is wrong with a value that did not fit. */
+const char *parquet_conversion_problem(parquet_conversion conversion);
+
+/* ---- decoded values on their way into arrays (parquet_sink.c)
+ * ------------------------------------------------- */
+
+/* Values are appended densely; spreading makes room for nulls. */
+typedef struct parquet_sink {
+    const frz_env *env;
+    size_t width;         /* bytes of a value; 0: variable, offsets and bytes */
+    bool is_bool;         /* kept as bytes until the end */
+    frz_buffer *values;   /* values, or the bytes of variable ones */
+    frz_buffer *offsets;  /* count + 1 int32, if variable */
+    frz_buffer *validity; /* NULL while nothing is null */
+    size_t count;
+    size_t bytes; /* used of values, if variable */
+    int64_t nulls;
+} parquet_sink;
+
+void parquet_sink_init(parquet_sink *s, const frz_env *env, const frz_type *type);
+void parquet_sink_reset(parquet_sink *s);
+/* Room for more values (and for the bytes of variable ones); count stays. */
+frz_code parquet_sink_reserve(parquet_sink *s, size_t more, size_t bytes, frz_error *err);
+/* Append variable values; room was reserved. */
+void parquet_sink_views(parquet_sink *s, const frz_str *views, size_t n);
+/* A bitmap of at least rows bits in which the first count bits are set. */
+frz_code parquet_sink_validity(parquet_sink *s, size_t rows, frz_error *err);
+/* The last dense values become the valid ones among the rows from base on; room was reserved. */
+void parquet_sink_spread(parquet_sink *s, size_t base, size_t rows, const uint8_t *bitmap,
+                         int64_t first_bit);
+/* Hand out everything as an array; the sink is empty afterwards, also on failure. */
+frz_code parquet_sink_finish(parquet_sink *s, struct ArrowArray *out, frz_error *err);
+/* Move the first n dense values into an empty sink, all of them without copying. */
+frz_code parquet_sink_take(parquet_sink *s, size_t n, parquet_sink *out, frz_error *err);
+
+/* ---- pages of a chunk (parquet_page.c)
+ * --------------------------------------------------------------------------- */
+
+typedef struct parquet_page_header {
+    parquet_page_type type;
+    int32_t compressed_size, uncompressed_size;
+    bool has_crc;
+    uint32_t crc;
+    int32_t num_values;
+    int32_t encoding;
+    int32_t def_encoding, rep_encoding; /* version 1 */
+    int32_t num_rows;                   /* version 2; -1: not told */
+    int32_t def_bytes, rep_bytes;       /* version 2 */
+    bool compressed;                    /* version 2: the values are */
+} parquet_page_header;
+
+/* What all columns of a reader share. */
+typedef struct parquet_scratch {
+    const frz_env *env;
+    const parquet_file *file;
+    frz_codec *codecs[FRZ_CODEC_LZ4_RAW + 1]; /* made when first needed */
+    frz_buf bytes;                            /* a compressed page */
+    size_t window;                            /* bytes to read ahead per column */
+    uint32_t indices[PARQUET_BLOCK];
+    frz_str views[PARQUET_BLOCK];
+    uint8_t raw[PARQUET_BLOCK * 64];
+} parquet_scratch;
+
+/* The pages of one column chunk in order. */
+typedef struct parquet_pages {
+    parquet_scratch *scratch;
+    const parquet_column *column;
+    const parquet_chunk *chunk;
+    frz_codec_id codec;
+    uint64_t at, end;      /* the next byte to look at; end of the chunk */
+    frz_buf window;        /* bytes read ahead */
+    uint64_t window_start; /* their place in the file */
+    int64_t values_left;   /* of pages whose header was not read */
+    bool has_header;       /* header is that of the page at hand, body not touched */
+    uint64_t header_at;
+    parquet_page_header header;
+    parquet_dictionary dictionary;
+    /* the open page */
+    frz_buffer *page;
+    int64_t left;  /* level entries not taken */
+    size_t prefix; /* level bytes before the values, as last seen */
+    parquet_hybrid defs, reps;
+    parquet_values values;
+} parquet_pages;
+
+void parquet_pages_init(parquet_pages *p, parquet_scratch *scratch, const parquet_column *column);
+void parquet_pages_reset(parquet_pages *p);
+frz_code parquet_pages_start(parquet_pages *p, const parquet_chunk *chunk, frz_error *err);
+/* Read the header of the next data page that has values, loading the dictionary on the way; FRZ_END
+ * behind the last. */
+frz_code parquet_pages_header(parquet_pages *p, frz_error *err);
+/* Pass over the page whose header was read, or open it. */
+void parquet_pages_skip(parquet_pages *p);
+frz_code parquet_pages_open(parquet_pages *p, frz_error *err);
+frz_code parquet_page_header_parse(parquet_thrift *t, parquet_page_header *out);
+/* FRZ_E_UNSUPPORTED naming the codec. */
+frz_code parquet_codec_of(int32_t codec, frz_codec_id *out, frz_error *err);
+frz_code parquet_chunk_range(const parquet_file *file, const parquet_chunk *chunk, uint64_t *start,
+                             uint64_t *end, frz_error *err);
+
+/* ---- one leaf column (parquet_leaf.c)
+ * ------------------------------------------------------------------------------ */
+
+/*
+ * Two ways of reading: a top-level primitive is read straight into its array; everything else keeps
+ * its levels beside dense values until the column is assembled.
+ */
+typedef struct parquet_leaf {
+    parquet_pages pages;
+    const parquet_column *column;
+    size_t index;         /* of the leaf column in the file */
+    const frz_type *type; /* what it is read as; NULL: only levels are wanted */
+    parquet_conversion conversion;
+    bool direct; /* the file's bytes are the array's */
+    bool flat;
+    bool required; /* flat: a null is an error */
+    size_t group;  /* at hand; SIZE_MAX: none */
+    int64_t row;   /* file's row that is read next */
+    int64_t group_end;
+    parquet_sink sink;
+    size_t soft_bytes; /* a batch of more bytes ends early */
+    double row_bytes;  /* estimate */
+    /* levels that were decoded but not taken */
+    uint8_t defs[PARQUET_BLOCK], reps[PARQUET_BLOCK];
+    size_t block_at, block_count;
+    /* not flat: what was taken for the batch */
+    frz_buf out_defs, out_reps;
+    int64_t out_rows; /* rows begun in it */
+    bool out_partial; /* the last of them has not ended */
+} parquet_leaf;
+
+frz_code parquet_leaf_init(parquet_leaf *leaf, parquet_scratch *scratch, size_t index,
+                           const frz_type *type, bool flat, frz_error *err);
+void parquet_leaf_reset(parquet_leaf *leaf);
+frz_code parquet_leaf_start(parquet_leaf *leaf, size_t group, frz_error *err);
+frz_code parquet_leaf_skip(parquet_leaf *leaf, int64_t rows, frz_error *err);
+/* Flat: rows in the open page that could be handed out without copying; 0: none. Opens a page. */
+frz_code parquet_leaf_shareable(parquet_leaf *leaf, int64_t *rows, frz_error *err);
+/* Flat: an array of the next rows, at most n, fewer if they are many bytes. */
+frz_code parquet_leaf_flat(parquet_leaf *leaf, int64_t n, struct ArrowArray *out, frz_error *err);
+/* Not flat: take up to n rows in all; *rows receives how many complete rows are there. */
+frz_code parquet_leaf_nested(parquet_leaf *leaf, int64_t n, int64_t *rows, frz_error *err);
+/* Not flat: level entries of the first rows. */
+size_t parquet_leaf_entries(const parquet_leaf *leaf, int64_t rows);
+/* Not flat: drop the levels of the first rows, whose values were taken from the sink. */
+void parquet_leaf_drop(parquet_leaf *leaf, int64_t rows);
+
+/* ---- columns from leaves (parquet_assemble.c)
+ * ------------------------------------------------------------------------- */
+
+/* A requested field and where it comes from. */
+typedef struct parquet_plan {
+    const frz_field *field;
+    const parquet_node *node; /* NULL: not in the file, filled with its default */
+    parquet_leaf *leaf;       /* a primitive's values */
+    parquet_leaf *levels;     /* a nested field's levels: some leaf below it */
+    struct parquet_plan *children;
+    size_t child_count;
+} parquet_plan;
+
+/* The array of a top-level field of some rows, from leaves that hold at least these. Values are
+ * taken from the leaves' sinks; the levels stay until parquet_leaf_drop. */
+frz_code parquet_assemble(const frz_env *env, const parquet_plan *plan, int64_t rows,
+                          struct ArrowArray *out, frz_error *err);
+
+#endif
