@@ -65,7 +65,8 @@ static inline void frz_array_move(struct ArrowArray *from, struct ArrowArray *to
 /* True if the array was made by this library (its buffers can be shared). */
 bool frz_array_is_own(const struct ArrowArray *array);
 
-/* ---- schemas (arrow_schema.c) --------------------------------------------------------------------------- */
+/* ---- schemas (arrow_schema.c)
+ * --------------------------------------------------------------------------- */
 
 typedef struct frz_schema_spec {
     frz_str format, name;

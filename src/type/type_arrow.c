@@ -76,14 +76,14 @@ static frz_code put_metadata(frz_buf *buf, const frz_field *field, frz_error *er
 {
     frz_code rc = FRZ_OK;
     bool uuid = field->type->id == FRZ_TYPE_UUID;
-    int32_t pairs = (field->id != 0) + uuid;
+    int32_t pairs = (field->id != FRZ_ID_NONE) + uuid;
     char digits[16];
     frz_buf text = {.data = (uint8_t *)digits, .capacity = sizeof digits, .max = sizeof digits};
     if (pairs == 0) {
         return FRZ_OK;
     }
     FRZ_TRY(frz_buf_append(buf, &pairs, sizeof pairs, err));
-    if (field->id != 0) {
+    if (field->id != FRZ_ID_NONE) {
         FRZ_TRY(frz_buf_printf(&text, err, "%d", (int)field->id));
         FRZ_TRY(put_counted(buf, FRZ_STR(KEY_FIELD_ID), err));
         FRZ_TRY(put_counted(buf, frz_buf_view(&text), err));
@@ -183,13 +183,13 @@ static frz_code unsupported(const reader *r, const struct ArrowSchema *schema, f
                     column_name(r));
 }
 
-/* The id in the metadata, 0 without. */
+/* The id in the metadata, FRZ_ID_NONE without. */
 static frz_code read_field_id(const reader *r, const struct ArrowSchema *schema, int32_t *out,
                               frz_error *err)
 {
     frz_str text;
     size_t size;
-    int64_t id = 0;
+    int64_t id = FRZ_ID_NONE;
     frz_code rc = frz_schema_metadata(schema, FRZ_STR(KEY_FIELD_ID), &text, &size, err);
     if (rc == FRZ_OK && text.ptr != NULL &&
         (!frz_str_to_i64(text, &id) || id < 0 || id > INT32_MAX)) {

@@ -15,7 +15,7 @@ static frz_code add_id(void *ctx, const frz_field *field, bool in_repeated, frz_
 {
     id_list *list = ctx;
     (void)in_repeated;
-    if (field->id == 0) {
+    if (field->id == FRZ_ID_NONE) {
         return FRZ_OK;
     }
     frz_code rc = FRZ_GROW(list->env, &list->ids, &list->capacity, list->count, err);

@@ -106,6 +106,17 @@ static frz_code read_i32(const json_place *up, const json_t *object, const char 
     return FRZ_OK;
 }
 
+static frz_code read_id(const json_place *up, const json_t *object, const char *key, int32_t *out,
+                        frz_error *err)
+{
+    frz_code rc = read_i32(up, object, key, 0, out, err);
+    if (rc == FRZ_OK && *out == FRZ_ID_NONE) {
+        json_place at = member(up, key);
+        rc = at_place(&at, frz_fail(err, FRZ_E_UNSUPPORTED, "unsupported: field id 0"), err);
+    }
+    return rc;
+}
+
 static frz_code read_bool(const json_place *up, const json_t *object, const char *key, bool *out,
                           frz_error *err)
 {
@@ -168,7 +179,7 @@ static frz_code read_field(frz_arena *arena, const json_place *at, const json_t 
     if (!json_is_object(json)) {
         return wrong_kind(at, "a field", json, err);
     }
-    FRZ_TRY(read_i32(at, json, "id", 1, &out->id, err));
+    FRZ_TRY(read_id(at, json, "id", &out->id, err));
     FRZ_TRY(read_str(at, json, "name", arena, &out->name, err));
     FRZ_TRY(read_bool(at, json, "required", &out->required, err));
     FRZ_TRY(read_type(arena, &type_place, json_object_get(json, "type"), &out->type, err));
@@ -250,7 +261,7 @@ static frz_code read_part(frz_arena *arena, const json_place *at, const json_t *
     json_place type_place = member(at, keys->name);
     out->name = frz_str_from(keys->name); /* static */
     out->required = true;
-    FRZ_TRY(read_i32(at, json, keys->id, 1, &out->id, err));
+    FRZ_TRY(read_id(at, json, keys->id, &out->id, err));
     if (keys->required != NULL) {
         FRZ_TRY(read_bool(at, json, keys->required, &out->required, err));
     }

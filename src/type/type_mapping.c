@@ -69,6 +69,7 @@ static frz_code parse_field(frz_arena *arena, const json_t *json, int depth,
     frz_code rc = FRZ_OK;
     const json_t *id = json_object_get(json, "field-id");
     const json_t *below = json_object_get(json, "fields");
+    out->field_id = FRZ_ID_NONE;
     if (!json_is_object(json)) {
         return corrupt("expected an object for each field", err);
     }
@@ -202,6 +203,16 @@ static const frz_name_mapping_field *find_name(const frz_name_mapping *mapping, 
     return NULL;
 }
 
+static bool has_ids(const frz_type *type)
+{
+    for (size_t i = 0; i < type->field_count; i++) {
+        if (type->fields[i].id != FRZ_ID_NONE || has_ids(type->fields[i].type)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static frz_code apply_level(frz_arena *arena, const frz_name_mapping *mapping, const frz_type *type,
                             bool top, const frz_type **out, frz_error *err)
 {
@@ -214,7 +225,7 @@ static frz_code apply_level(frz_arena *arena, const frz_name_mapping *mapping, c
     }
     for (size_t i = 0; i < type->field_count; i++) {
         fields[i] = type->fields[i];
-        if (top && (fields[i].id != 0 || frz_type_max_id(fields[i].type) != 0)) {
+        if (top && (fields[i].id != FRZ_ID_NONE || has_ids(fields[i].type))) {
             continue; /* the file says itself what this column is */
         }
         const frz_name_mapping_field *found = find_name(mapping, fields[i].name, &next);

@@ -40,12 +40,15 @@ typedef enum frz_type_id {
 typedef struct frz_type frz_type;
 typedef struct frz_value frz_value;
 
+/* The id of a field that has none; only in schemas read from data files. */
+#define FRZ_ID_NONE 0
+
 typedef struct frz_field {
-    int32_t id; /* 0: the file gave none (only schemas read from data files) */
+    int32_t id; /* or FRZ_ID_NONE */
     bool required;
     frz_str name;
     const frz_type *type;
-    frz_str doc; /* ptr NULL: none */
+    frz_str doc;                      /* ptr NULL: none */
     const frz_value *initial_default; /* NULL: none */
     const frz_value *write_default;
 } frz_field;
@@ -129,20 +132,22 @@ typedef frz_code (*frz_field_visit)(void *ctx, const frz_field *field, bool in_r
                                     frz_error *err);
 frz_code frz_type_visit(const frz_type *type, frz_field_visit visit, void *ctx, frz_error *err);
 
-/* ---- JSON (type_json.c): spec appendix C ---------------------------------------------------------- */
+/* ---- JSON (type_json.c): spec appendix C
+ * ---------------------------------------------------------- */
 
 /* path is used in messages, such as "schemas[0]". */
 frz_code frz_schema_from_json(frz_arena *arena, const json_t *json, const char *path,
                               const frz_schema **out, frz_error *err);
 frz_code frz_schema_to_json(const frz_schema *schema, json_t **out, frz_error *err);
 
-/* ---- Arrow (type_arrow.c) ----------------------------------------------------------------------------- */
+/* ---- Arrow (type_arrow.c)
+ * ----------------------------------------------------------------------------- */
 
 /* An ArrowSchema of a field or of a struct; field ids as "PARQUET:field_id" metadata. */
-frz_code frz_type_to_arrow(const frz_env *env, const frz_type *struct_type,
-                           struct ArrowSchema *out, frz_error *err);
-/* The Iceberg struct type of an ArrowSchema; ids from metadata, else 0. Unsupported kinds name
- * the column. */
+frz_code frz_type_to_arrow(const frz_env *env, const frz_type *struct_type, struct ArrowSchema *out,
+                           frz_error *err);
+/* The Iceberg struct type of an ArrowSchema; ids from metadata, else FRZ_ID_NONE. Unsupported kinds
+ * name the column. */
 frz_code frz_type_from_arrow(frz_arena *arena, const struct ArrowSchema *schema,
                              const frz_type **out, frz_error *err);
 /* An array of nulls of a type. */
@@ -161,11 +166,11 @@ frz_code frz_array_merge(const frz_env *env, const frz_type *type, const struct 
                          const struct ArrowArray *others, const uint8_t *selection,
                          struct ArrowArray *out, frz_error *err);
 /* One array after the other. */
-frz_code frz_array_concat(const frz_env *env, const frz_type *type,
-                          const struct ArrowArray *parts, size_t n_parts, struct ArrowArray *out,
-                          frz_error *err);
+frz_code frz_array_concat(const frz_env *env, const frz_type *type, const struct ArrowArray *parts,
+                          size_t n_parts, struct ArrowArray *out, frz_error *err);
 
-/* ---- name mapping (type_mapping.c): spec: Column Projection, name mapping ----------------------------------- */
+/* ---- name mapping (type_mapping.c): spec: Column Projection, name mapping
+ * ----------------------------------- */
 
 typedef struct frz_name_mapping {
     struct frz_name_mapping_field *fields;
@@ -173,7 +178,7 @@ typedef struct frz_name_mapping {
 } frz_name_mapping;
 
 typedef struct frz_name_mapping_field {
-    int32_t field_id; /* 0: names without id */
+    int32_t field_id; /* FRZ_ID_NONE: names without id */
     const frz_str *names;
     size_t name_count;
     frz_name_mapping children;
@@ -184,7 +189,8 @@ frz_code frz_name_mapping_parse(frz_arena *arena, frz_str json, frz_name_mapping
 /* The mapping of a schema's own names, as compact JSON. */
 frz_code frz_name_mapping_of(const frz_env *env, const frz_type *struct_type, frz_buf *out,
                              frz_error *err);
-/* Fill in ids of a type tree read from a file: fields that the mapping does not name keep id 0.
+/* Fill in ids of a type tree read from a file: fields that the mapping does not name keep
+ * FRZ_ID_NONE.
  * A list's element is named "element", a map's children "key" and "value". */
 frz_code frz_name_mapping_apply(frz_arena *arena, const frz_name_mapping *mapping,
                                 const frz_type *struct_type, const frz_type **out, frz_error *err);

@@ -21,9 +21,11 @@ typedef struct frz_field_stats {
     int64_t total_bytes;      /* variable-length types; -1: unknown */
 } frz_field_stats;
 
-#define FRZ_FIELD_STATS_UNKNOWN(id, t)                                            \
-    {.field_id = (id), .type = (t), .tight_bounds = -1, .value_count = -1,          \
-     .null_value_count = -1, .nan_value_count = -1, .total_bytes = -1}
+#define FRZ_FIELD_STATS_UNKNOWN(id, t)                                                             \
+    {                                                                                              \
+        .field_id = (id), .type = (t), .tight_bounds = -1, .value_count = -1,                      \
+        .null_value_count = -1, .nan_value_count = -1, .total_bytes = -1                           \
+    }
 
 /* Shorten the bounds of a string to at most length characters (lower: prefix; upper: incremented
  * prefix, or none if that is impossible) or of a binary to as many bytes; tight_bounds becomes 0

@@ -133,7 +133,7 @@ static frz_code print_field(text_sink *sink, const frz_field *field, bool named,
 {
     frz_code rc = FRZ_OK;
     if (named) {
-        if (field->id != 0) {
+        if (field->id != FRZ_ID_NONE) {
             FRZ_TRY(put_number(sink, field->id, err));
             FRZ_TRY(put_z(sink, ": ", err));
         }

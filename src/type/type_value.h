@@ -15,12 +15,12 @@ struct frz_value {
     bool is_null;
     union {
         bool boolean;
-        int32_t i32;     /* INT, DATE */
-        int64_t i64;     /* LONG, TIME, TIMESTAMP* */
+        int32_t i32; /* INT, DATE */
+        int64_t i64; /* LONG, TIME, TIMESTAMP* */
         float f32;
         double f64;
-        frz_i128 i128;   /* DECIMAL, unscaled */
-        frz_str bytes;   /* STRING, BINARY, UUID, FIXED; borrowed from an arena or array */
+        frz_i128 i128; /* DECIMAL, unscaled */
+        frz_str bytes; /* STRING, BINARY, UUID, FIXED; borrowed from an arena or array */
     } as;
 };
 
@@ -50,7 +50,8 @@ size_t frz_float_text(float value, char *text);
 /* "-12.34" from unscaled digits; at least 64 bytes. */
 size_t frz_decimal_text(frz_i128 unscaled, int32_t scale, char *text);
 
-/* ---- builders (type_builder.c) --------------------------------------------------------------------- */
+/* ---- builders (type_builder.c)
+ * --------------------------------------------------------------------- */
 
 /* Collects rows of any type, nested ones through child builders. */
 typedef struct frz_builder frz_builder;

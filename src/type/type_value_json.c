@@ -154,6 +154,15 @@ static frz_code write_floating(double number, const frz_value *value, json_t **o
     return FRZ_OK;
 }
 
+/* The double that is nearest to the float's shortest digits: 0.1 stays 0.1. */
+static double float_as_written(float value)
+{
+    char text[32];
+    double number = (double)value;
+    (void)frz_str_to_double((frz_str){text, frz_float_text(value, text)}, &number);
+    return number;
+}
+
 static frz_code write_empty_map(json_t **out)
 {
     *out = json_object();
@@ -179,7 +188,7 @@ static frz_code write_value(const frz_value *value, json_t **out, frz_error *err
         *out = json_integer(value->as.i64);
         return FRZ_OK;
     case FRZ_TYPE_FLOAT:
-        return write_floating((double)value->as.f32, value, out, err);
+        return write_floating(float_as_written(value->as.f32), value, out, err);
     case FRZ_TYPE_DOUBLE:
         return write_floating(value->as.f64, value, out, err);
     case FRZ_TYPE_STRING:
