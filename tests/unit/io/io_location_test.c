@@ -1,0 +1,94 @@
+#include <unistd.h>
+
+#include "io/io_file.h"
+#include "unit/test_support.h"
+
+static void location__which_are_local_paths(void **state)
+{
+    static const struct {
+        const char *location, *path; /* NULL: not local */
+    } cases[] = {
+        {"/p/q", "/p/q"},
+        {"file:/p", "/p"},
+        {"file:///p", "/p"},
+        {"FILE:///p", "/p"},
+        {"file:////p", "//p"},
+        {"file://host/p", NULL},
+        {"file://", NULL},
+        {"file:", NULL},
+        {"", NULL},
+        {"s3://bucket/p", NULL},
+        {"s3a://bucket/p", NULL},
+        {"filesystem:/p", NULL},
+        {"p/q", "p/q"},
+        {"./p:q", "./p:q"},
+        {"file:p", "p"},
+        {"/p%20q+r", "/p%20q+r"}, /* bytes, never decoded */
+        {"file:///p%20q", "/p%20q"},
+        {"/p:q", "/p:q"},
+        {"1p:q", "1p:q"},
+        {"p_q:r", "p_q:r"},
+    };
+    (void)state;
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(cases); i++) {
+        frz_str path = {0};
+        bool local = frz_location_local_path(frz_str_from(cases[i].location), &path);
+        if (local != (cases[i].path != NULL) ||
+            (local && !frz_str_equal(path, frz_str_from(cases[i].path)))) {
+            fail_msg("%s: %.*s", cases[i].location, FRZ_STR_ARG(path));
+        }
+    }
+    frz_str path;
+    assert_false(frz_location_local_path((frz_str){"/a\0b", 4}, &path));
+}
+
+static void location__what_a_scheme_is(void **state)
+{
+    static const char *const with[] = {"s3://b", "file:/p", "a:", "h2+x-y.z:q"};
+    static const char *const without[] = {"", "p", "/p:q", "1a:q", ":q", "p/q:r", "a_b:c"};
+    (void)state;
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(with); i++) {
+        assert_true(frz_location_has_scheme(frz_str_from(with[i])));
+    }
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(without); i++) {
+        assert_false(frz_location_has_scheme(frz_str_from(without[i])));
+    }
+}
+
+static void location__from_a_path_of_the_shell(void **state)
+{
+    static const struct {
+        const char *path;
+        bool below; /* the current folder */
+        const char *rest;
+    } cases[] = {
+        {"/p/q", false, "/p/q"}, {"p/q", true, "/p/q"}, {"./p", true, "/p"},
+        {"././/p", true, "/p"},  {".", true, ""},       {"./", true, ""},
+        {"../p", true, "/../p"},
+    };
+    frz_error err = {0};
+    char folder[1024];
+    char *location = NULL;
+    assert_non_null(getcwd(folder, sizeof folder));
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(cases); i++) {
+        char expected[1200];
+        snprintf(expected, sizeof expected, "file://%s%s", cases[i].below ? folder : "",
+                 cases[i].rest);
+        assert_ok(frz_location_from_path(*state, cases[i].path, &location, &err), &err);
+        assert_string_equal(location, expected);
+        frz_free(*state, location);
+    }
+    assert_ok(frz_location_from_path(*state, "s3://b/k", &location, &err), &err);
+    assert_string_equal(location, "s3://b/k");
+    frz_free(*state, location);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(location__which_are_local_paths),
+        cmocka_unit_test(location__what_a_scheme_is),
+        TEST_WITH_ENV(location__from_a_path_of_the_shell),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
