@@ -94,9 +94,11 @@ frz_code frz_file_read_all(const frz_env *env, const char *location, size_t max,
         rc = frz_context(err, rc, "reading %s", location);
         goto out;
     }
-    FRZ_TRY(frz_buf_reserve(out, (size_t)file->size, err));
-    FRZ_TRY(frz_file_read(file, 0, out->data + out->len, (size_t)file->size, err));
-    out->len += (size_t)file->size;
+    if (file->size > 0) {
+        FRZ_TRY(frz_buf_reserve(out, (size_t)file->size, err));
+        FRZ_TRY(frz_file_read(file, 0, out->data + out->len, (size_t)file->size, err));
+        out->len += (size_t)file->size;
+    }
 out:
     frz_file_close(file);
     return rc;

@@ -514,15 +514,15 @@ static frz_code read_batch(manifest_reader *r, const struct ArrowArray *batch, f
 
 /* ---- the file ---- */
 
-/* Same ids mean other fields in the layout of August 2026. */
+/* Same ids mean other fields in the layout of August 2026. Names are free, so it is told by ids
+ * that only one of the layouts has. */
 static bool is_august_draft(const frz_type *type)
 {
     const frz_field *info = frz_type_field_by_id(type, FRZ_ID_MANIFEST_INFO);
-    if (info != NULL && info->type->id == FRZ_TYPE_STRUCT) {
-        const frz_field *version = frz_type_field_by_id(info->type, FRZ_ID_MANIFEST_FORMAT_VERSION);
-        if (version != NULL && !frz_str_equal(version->name, FRZ_STR("format_version"))) {
-            return true;
-        }
+    if (info != NULL && info->type->id == FRZ_TYPE_STRUCT &&
+        frz_type_field_by_id(info->type, FRZ_ID_MANIFEST_FORMAT_VERSION) != NULL &&
+        frz_type_field_by_id(info->type, FRZ_ID_MODIFIED_ROWS_COUNT) == NULL) {
+        return true;
     }
     const frz_field *files = frz_type_field_by_id(type, FRZ_ID_COLUMN_FILES);
     return files != NULL && files->type->id == FRZ_TYPE_LIST &&
