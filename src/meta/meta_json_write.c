@@ -360,10 +360,13 @@ typedef struct dump_sink {
     frz_code rc;
 } dump_sink;
 
+/* jansson does not look at every result, so a failure must last. */
 static int dump_bytes(const char *bytes, size_t len, void *ctx)
 {
     dump_sink *sink = ctx;
-    sink->rc = frz_buf_append(sink->out, bytes, len, sink->err);
+    if (sink->rc == FRZ_OK) {
+        sink->rc = frz_buf_append(sink->out, bytes, len, sink->err);
+    }
     return sink->rc == FRZ_OK ? 0 : -1;
 }
 
