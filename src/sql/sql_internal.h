@@ -1,0 +1,87 @@
+/*
+ * What the parts of sql share: a parsed statement, and one function for each verb.
+ */
+#ifndef FRZ_SQL_INTERNAL_H
+#define FRZ_SQL_INTERNAL_H
+
+#include "expr/expr.h"
+#include "frazil/sql.h"
+#include "meta/meta_table.h"
+#include "type/type_value.h"
+
+typedef enum sql_verb { SQL_SELECT, SQL_UPDATE, SQL_ADD_COLUMN, SQL_SET_PROPERTIES } sql_verb;
+
+/* An expression of a statement: the tree, and the text it was read from. */
+typedef struct sql_expr {
+    const frz_expr *tree; /* NULL: there is none */
+    const char *text;     /* terminated */
+} sql_expr;
+
+typedef struct sql_item {
+    bool star; /* every column of the table */
+    sql_expr expr;
+    frz_str name; /* given with AS; ptr NULL: none */
+} sql_item;
+
+typedef struct sql_set {
+    const char *column;
+    sql_expr value;
+} sql_set;
+
+/* A parsed statement; lives in the arena it was parsed into. */
+typedef struct sql_statement {
+    sql_verb verb;
+    const char *table; /* as the catalog takes it: parts quoted where needed */
+    sql_item *items;   /* SELECT */
+    size_t item_count, item_capacity;
+    sql_set *sets; /* UPDATE */
+    size_t set_count, set_capacity;
+    sql_expr where;
+    int64_t limit;  /* negative: none */
+    frz_str column; /* ADD COLUMN */
+    const frz_type *type;
+    sql_expr default_value;
+    bool if_not_exists;
+    frz_property_kv *properties; /* SET TBLPROPERTIES */
+    size_t property_count, property_capacity;
+} sql_statement;
+
+frz_code sql_parse(frz_arena *arena, frz_str text, sql_statement *out, frz_error *err);
+
+/* Rows of a SELECT. The statement's arena moves into the stream, also on failure. */
+frz_code sql_select(frz_table *table, const sql_statement *statement, frz_arena *arena,
+                    struct ArrowArrayStream *out, frz_error *err);
+frz_code sql_update(frz_catalog *catalog, const sql_statement *statement, frz_commit_report *report,
+                    frz_error *err);
+frz_code sql_alter(frz_catalog *catalog, const sql_statement *statement, frz_commit_report *report,
+                   frz_error *err);
+
+/* ---- aggregates (sql_aggregate.c) ---- */
+
+/* Collects one aggregate over arrays of its argument's type. */
+typedef struct sql_aggregate {
+    frz_aggregate kind;
+    const frz_type *type; /* of the argument; NULL for count(*) */
+    const frz_type *result;
+    const char *text; /* for messages */
+    int64_t rows;     /* seen, nulls included */
+    int64_t count;    /* not null */
+    frz_i128 sum;
+    double lanes[8]; /* row i of all goes to lane i % 8, however the rows are cut into batches */
+    bool has_best;
+    frz_value best; /* MIN, MAX: bytes in buffer */
+    frz_buf buffer;
+} sql_aggregate;
+
+/* Decide on the result's type, in the arena; fails for types that have no such aggregate. */
+frz_code sql_aggregate_init(sql_aggregate *aggregate, const frz_env *env, frz_arena *arena,
+                            frz_aggregate kind, const frz_type *type, const char *text,
+                            frz_error *err);
+void sql_aggregate_reset(sql_aggregate *aggregate);
+/* array is NULL for count(*). */
+frz_code sql_aggregate_add(sql_aggregate *aggregate, const struct ArrowArray *array, int64_t rows,
+                           frz_error *err);
+/* The value; bytes are borrowed from the aggregate. */
+frz_code sql_aggregate_value(const sql_aggregate *aggregate, frz_value *out, frz_error *err);
+
+#endif

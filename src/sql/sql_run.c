@@ -1,0 +1,52 @@
+/*
+ * Running one statement.
+ */
+#include "catalog/catalog_store.h"
+#include "sql/sql_internal.h"
+
+static frz_code run_select(frz_catalog *catalog, frz_table *table, const sql_statement *statement,
+                           frz_arena *arena, frz_sql_result *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_table *loaded = NULL;
+    if (table == NULL) {
+        FRZ_TRY(frz_catalog_load_table(catalog, statement->table, &loaded, err));
+        table = loaded;
+    }
+    FRZ_TRY(sql_select(table, statement, arena, &out->rows, err));
+    out->kind = FRZ_SQL_ROWS;
+out:
+    frz_table_unref(loaded);
+    return rc;
+}
+
+frz_code frz_sql_run(frz_catalog *catalog, frz_table *table, const char *statement,
+                     frz_sql_result *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_arena arena = {0};
+    sql_statement parsed;
+    frz_sql_result result = {0};
+    if ((catalog == NULL && table == NULL) || statement == NULL || out == NULL) {
+        return frz_fail(err, FRZ_E_ARGUMENT, "a statement and a catalog or table are needed");
+    }
+    frz_arena_init(&arena, table != NULL ? table->env : catalog->env, FRZ_ARENA_NO_LIMIT);
+    FRZ_TRY(sql_parse(&arena, frz_str_from(statement), &parsed, err));
+    if (parsed.verb == SQL_SELECT) {
+        FRZ_TRY(run_select(catalog, table, &parsed, &arena, &result, err));
+    } else if (table != NULL) {
+        rc = frz_fail(err, FRZ_E_ARGUMENT, "the table is read-only");
+        frz_hint(err, "it was opened from a metadata file; changes go through a catalog");
+        goto out;
+    } else if (parsed.verb == SQL_UPDATE) {
+        FRZ_TRY(sql_update(catalog, &parsed, &result.report, err));
+        result.kind = FRZ_SQL_UPDATE;
+    } else {
+        FRZ_TRY(sql_alter(catalog, &parsed, &result.report, err));
+        result.kind = FRZ_SQL_ALTER;
+    }
+    *out = result;
+out:
+    frz_arena_reset(&arena);
+    return rc;
+}

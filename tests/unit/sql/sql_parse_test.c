@@ -1,0 +1,150 @@
+/*
+ * The parser of statements.
+ */
+#include "sql/sql_internal.h"
+#include "unit/test_support.h"
+
+static frz_code parse(frz_arena *arena, const char *text, sql_statement *out, frz_error *err)
+{
+    frz_error_reset(err);
+    return sql_parse(arena, frz_str_from(text), out, err);
+}
+
+static void select__list_condition_and_limit(void **state)
+{
+    frz_error err;
+    frz_arena arena;
+    sql_statement s;
+    frz_arena_init(&arena, *state, FRZ_ARENA_NO_LIMIT);
+    assert_ok(parse(&arena,
+                    "select *, a + 1 as \"A b\", count(*) n FROM db.\"x.y\" where a  <  5 "
+                    "limit 10;",
+                    &s, &err),
+              &err);
+    assert_int_equal(s.verb, SQL_SELECT);
+    assert_int_equal(s.item_count, 3);
+    assert_true(s.items[0].star);
+    assert_string_equal(s.items[1].expr.text, "a + 1");
+    assert_true(frz_str_equal(s.items[1].name, FRZ_STR("A b")));
+    assert_true(frz_str_equal(s.items[2].name, FRZ_STR("n")));
+    assert_string_equal(s.table, "db.\"x.y\"");
+    assert_string_equal(s.where.text, "a  <  5");
+    assert_int_equal(s.limit, 10);
+    assert_ok(parse(&arena, "SELECT a FROM t", &s, &err), &err);
+    assert_null(s.where.text);
+    assert_int_equal(s.limit, -1);
+    frz_arena_reset(&arena);
+}
+
+static void update__sets_and_condition(void **state)
+{
+    frz_error err;
+    frz_arena arena;
+    sql_statement s;
+    frz_arena_init(&arena, *state, FRZ_ARENA_NO_LIMIT);
+    assert_ok(parse(&arena, "UPDATE db.wide SET c_1 = c_1 + 1, `c 2` = 'a=b' WHERE id % 10 = 0", &s,
+                    &err),
+              &err);
+    assert_int_equal(s.verb, SQL_UPDATE);
+    assert_string_equal(s.table, "db.wide");
+    assert_int_equal(s.set_count, 2);
+    assert_string_equal(s.sets[0].column, "c_1");
+    assert_string_equal(s.sets[0].value.text, "c_1 + 1");
+    assert_string_equal(s.sets[1].column, "c 2");
+    assert_string_equal(s.sets[1].value.text, "'a=b'");
+    assert_string_equal(s.where.text, "id % 10 = 0");
+    frz_arena_reset(&arena);
+}
+
+static void alter__columns_and_properties(void **state)
+{
+    frz_error err;
+    frz_arena arena;
+    sql_statement s;
+    char type[40];
+    frz_arena_init(&arena, *state, FRZ_ARENA_NO_LIMIT);
+    assert_ok(parse(&arena, "ALTER TABLE t ADD COLUMN c decimal(9, 2)", &s, &err), &err);
+    assert_int_equal(s.verb, SQL_ADD_COLUMN);
+    assert_true(frz_str_equal(s.column, FRZ_STR("c")));
+    assert_string_equal(frz_type_text(s.type, type, sizeof type), "decimal(9, 2)");
+    assert_ok(
+        parse(&arena, "ALTER TABLE t ADD IF NOT EXISTS c double precision DEFAULT 1.5;", &s, &err),
+        &err);
+    assert_true(s.if_not_exists);
+    assert_int_equal(s.type->id, FRZ_TYPE_DOUBLE);
+    assert_string_equal(s.default_value.text, "1.5");
+    assert_ok(parse(&arena, "ALTER TABLE t SET TBLPROPERTIES ('a'='b', 'c' = 'it''s')", &s, &err),
+              &err);
+    assert_int_equal(s.verb, SQL_SET_PROPERTIES);
+    assert_int_equal(s.property_count, 2);
+    assert_true(frz_str_equal(s.properties[1].value, FRZ_STR("it's")));
+    frz_arena_reset(&arena);
+}
+
+static void parse__mistakes_are_named(void **state)
+{
+    static const struct {
+        const char *sql;
+        frz_code code;
+        const char *message, *hint;
+    } cases[] = {
+        {"", FRZ_E_ARGUMENT, "expected a statement, found the end of the text", "^"},
+        {"CREATE TABLE t (a int)", FRZ_E_UNSUPPORTED, "unsupported statement: CREATE",
+         "statements are: SELECT"},
+        {"delete from t", FRZ_E_UNSUPPORTED, "unsupported statement: delete", "statements are"},
+        {"ALTER TABLE t DROP COLUMN c", FRZ_E_UNSUPPORTED,
+         "unsupported statement: ALTER TABLE ... DROP", "statements are"},
+        {"SELECT FROM t", FRZ_E_ARGUMENT, "expected an expression, found FROM",
+         "SELECT FROM t\n       ^"},
+        {"SELECT a t", FRZ_E_ARGUMENT, "expected FROM, found the end", "SELECT a t\n          ^"},
+        {"SELECT a FROM t WHERE", FRZ_E_ARGUMENT, "expected an expression", "^"},
+        {"SELECT a FROM t WHERE a = 1 b", FRZ_E_ARGUMENT,
+         "expected the end of the statement, found b", "^"},
+        {"SELECT a FROM t LIMIT x", FRZ_E_ARGUMENT, "expected a whole number of rows, found x",
+         "^"},
+        {"SELECT a FROM t LIMIT -1", FRZ_E_ARGUMENT, "expected a whole number of rows", "^"},
+        {"SELECT a FROM t GROUP BY a", FRZ_E_UNSUPPORTED, "unsupported: GROUP in a SELECT", "^"},
+        {"SELECT a FROM t, u", FRZ_E_UNSUPPORTED, "unsupported: , in a SELECT", "^"},
+        {"SELECT a FROM t WHERE a ORDER BY a", FRZ_E_UNSUPPORTED, "unsupported: ORDER in a SELECT",
+         "^"},
+        {"SELECT DISTINCT a FROM t", FRZ_E_UNSUPPORTED, "unsupported: SELECT DISTINCT", ""},
+        {"SELECT a FROM t; SELECT b FROM t", FRZ_E_ARGUMENT, "expected one statement only", "^"},
+        {"UPDATE t SET a = 1, a = 2", FRZ_E_ARGUMENT, "column \"a\" is set twice",
+         "UPDATE t SET a = 1, a = 2\n                    ^"},
+        {"UPDATE t SET a.b = 1", FRZ_E_UNSUPPORTED, "unsupported: setting a field", "^"},
+        {"UPDATE t SET a 1", FRZ_E_ARGUMENT, "expected =, found 1", "^"},
+        {"UPDATE t", FRZ_E_ARGUMENT, "expected SET, found the end", "^"},
+        {"UPDATE 5 SET a = 1", FRZ_E_ARGUMENT, "expected a table name, found 5", "^"},
+        {"ALTER TABLE t ADD COLUMN c", FRZ_E_ARGUMENT, "expected a type, found the end", "^"},
+        {"ALTER TABLE t ADD COLUMN c nothing", FRZ_E_ARGUMENT, "expected a type", "types are"},
+        {"ALTER TABLE t ADD COLUMN c int NOT NULL", FRZ_E_UNSUPPORTED,
+         "unsupported: adding a column that is NOT NULL", ""},
+        {"ALTER TABLE t SET TBLPROPERTIES (a = 'b')", FRZ_E_ARGUMENT,
+         "expected a property name in single quotes, found a", "^"},
+    };
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(cases); i++) {
+        frz_error err;
+        frz_arena arena;
+        sql_statement s;
+        frz_arena_init(&arena, *state, FRZ_ARENA_NO_LIMIT);
+        frz_code rc = parse(&arena, cases[i].sql, &s, &err);
+        if (rc != cases[i].code || err.code != rc ||
+            strstr(err.message, cases[i].message) == NULL ||
+            strstr(err.hint, cases[i].hint) == NULL) {
+            fail_msg("%s\n  expected %s\n%s\n  found    %s\n%s", cases[i].sql, cases[i].message,
+                     cases[i].hint, rc == FRZ_OK ? "no failure" : err.message, err.hint);
+        }
+        frz_arena_reset(&arena);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST_WITH_ENV(select__list_condition_and_limit),
+        TEST_WITH_ENV(update__sets_and_condition),
+        TEST_WITH_ENV(alter__columns_and_properties),
+        TEST_WITH_ENV(parse__mistakes_are_named),
+    };
+    return cmocka_run_group_tests_name("sql_parse", tests, NULL, NULL);
+}
