@@ -366,3 +366,14 @@ def test_written__polars_reads_the_same(written, request):
             continue
         for i, (value, row) in enumerate(zip(column.to_list(), expected)):
             assert polars_value(value) == row[name], f"row {i}, column {name}"
+
+
+def test_written__the_own_reader_reads_the_same(written):
+    path, expected = written
+    done = subprocess.run([GEN.with_name("parquet_dump"), path], capture_output=True, text=True, check=True)
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(found) == len(expected)
+    for i, (a, b) in enumerate(zip(found, expected)):
+        a, b = normal(a), normal(b)
+        for name in b:
+            assert a[name] == b[name], f"row {i}, column {name}"

@@ -274,8 +274,8 @@ static void special_value(gen *g, const frz_field *field, char *text, frz_value 
         v->as.i32 += v->as.i32 == 0 ? (int32_t)next_random(g) : 0;
         break;
     case 56: /* few values first, then ever new ones */
-        v->as.i64 =
-            g->row < g->rows / 2 ? (g->row * g->row % 7 - 3) << 58 : (int64_t)next_random(g);
+        v->as.i64 = g->row < g->rows / 2 ? (g->row * g->row % 7 - 3) * (INT64_C(1) << 58)
+                                         : (int64_t)next_random(g);
         break;
     default:
         break;
