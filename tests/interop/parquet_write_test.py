@@ -5,6 +5,7 @@ import decimal
 import json
 import math
 import os
+import struct
 import subprocess
 from pathlib import Path
 
@@ -368,12 +369,23 @@ def test_written__polars_reads_the_same(written, request):
             assert polars_value(value) == row[name], f"row {i}, column {name}"
 
 
+def spelled(value):
+    """A value of parquet_dump, which writes NaN and Infinity without quotes."""
+    if isinstance(value, dict):
+        return {k: spelled(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [spelled(v) for v in value]
+    return real(value) if isinstance(value, float) else value
+
+
 def test_written__the_own_reader_reads_the_same(written):
     path, expected = written
     done = subprocess.run([GEN.with_name("parquet_dump"), path], capture_output=True, text=True, check=True)
     found = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(found) == len(expected)
     for i, (a, b) in enumerate(zip(found, expected)):
-        a, b = normal(a), normal(b)
+        a, b = normal(spelled(a)), normal(b)
+        if isinstance(a["f"], float):
+            a["f"] = struct.unpack("f", struct.pack("f", a["f"]))[0]  # the text is the shortest
         for name in b:
             assert a[name] == b[name], f"row {i}, column {name}"
