@@ -217,20 +217,59 @@ static void put_fields(cli_text *text, const cli_type *type, const struct ArrowA
     }
 }
 
+static void put_column_file(cli_text *text, const cli_type *type, const struct ArrowArray *array,
+                            int64_t i)
+{
+    cli_text_str(text, "  ");
+    put_location(text, type, array, i);
+    put_size(text, type, array, i);
+    put_fields(text, type, array, i);
+    cli_text_char(text, '\n');
+}
+
+/* The smallest field id of a column file, as the ids of one are in ascending order. */
+static int64_t first_field(const cli_type *type, const struct ArrowArray *array, int64_t i)
+{
+    size_t ids = cli_type_find(type, "field_ids");
+    int64_t first, count;
+    int64_t id = INT64_MAX;
+    if (ids < type->child_count) {
+        cli_value_range(&type->children[ids], array->children[ids], array->offset + i, &first,
+                        &count);
+        if (count > 0) {
+            cli_value_int(&type->children[ids].children[0], array->children[ids]->children[0],
+                          first, &id);
+        }
+    }
+    return id;
+}
+
+/* In the order of their fields: each pass prints those with the next higher first field. */
 static void put_column_files(file_tree *tree, const cli_type *type, const struct ArrowArray *array,
                              int64_t i)
 {
+    const cli_type *file = &type->children[0];
+    const struct ArrowArray *files = array->children[0];
     int64_t first, count;
+    int64_t done = 0;
+    int64_t last = INT64_MIN;
     if (cli_value_is_null(type, array, i)) {
         return;
     }
     cli_value_range(type, array, i, &first, &count);
-    for (int64_t k = first; k < first + count; k++) {
-        cli_text_str(tree->text, "  ");
-        put_location(tree->text, &type->children[0], array->children[0], k);
-        put_size(tree->text, &type->children[0], array->children[0], k);
-        put_fields(tree->text, &type->children[0], array->children[0], k);
-        cli_text_char(tree->text, '\n');
+    while (done < count) {
+        int64_t next = INT64_MAX;
+        for (int64_t k = first; k < first + count; k++) {
+            int64_t id = first_field(file, files, k);
+            next = id > last && id < next ? id : next;
+        }
+        for (int64_t k = first; k < first + count; k++) {
+            if (first_field(file, files, k) == next) {
+                put_column_file(tree->text, file, files, k);
+                done++;
+            }
+        }
+        last = next;
     }
     tree->column_files += count;
 }
