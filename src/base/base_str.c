@@ -86,7 +86,7 @@ bool frz_str_to_double(frz_str s, double *out)
 bool frz_utf8_valid(frz_str s)
 {
     const uint8_t *p = (const uint8_t *)s.ptr;
-    const uint8_t *end = p + s.len;
+    const uint8_t *end = s.len == 0 ? p : p + s.len; /* an empty string may have no place */
     while (p < end) {
         if (end - p >= 8 && (frz_load_le64(p) & UINT64_C(0x8080808080808080)) == 0) {
             p += 8;

@@ -155,8 +155,11 @@ static frz_code put_level(const frz_type *type, frz_buf *out, frz_error *err)
     FRZ_TRY(frz_buf_append_byte(out, '[', err));
     for (size_t i = 0; i < type->field_count; i++) {
         const frz_field *field = &type->fields[i];
-        FRZ_TRY(frz_buf_printf(out, err, "%s{\"field-id\":%d,\"names\":[", i == 0 ? "" : ",",
-                               (int)field->id));
+        FRZ_TRY(frz_buf_append_str(out, i == 0 ? "{" : ",{", err));
+        if (field->id != FRZ_ID_NONE) {
+            FRZ_TRY(frz_buf_printf(out, err, "\"field-id\":%d,", (int)field->id));
+        }
+        FRZ_TRY(frz_buf_append_str(out, "\"names\":[", err));
         FRZ_TRY(put_json_string(out, field->name, err));
         FRZ_TRY(frz_buf_append_byte(out, ']', err));
         if (field->type->field_count > 0) {

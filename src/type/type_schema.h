@@ -191,7 +191,8 @@ frz_code frz_name_mapping_of(const frz_env *env, const frz_type *struct_type, fr
                              frz_error *err);
 /* Fill in ids of a type tree read from a file: fields that the mapping does not name keep
  * FRZ_ID_NONE.
- * A list's element is named "element", a map's children "key" and "value". */
+ * A list's element is named "element", a map's children "key" and "value". Names and types without
+ * children are shared with the source; so are they by frz_type_assign_ids. */
 frz_code frz_name_mapping_apply(frz_arena *arena, const frz_name_mapping *mapping,
                                 const frz_type *struct_type, const frz_type **out, frz_error *err);
 /* Number a tree that has no ids: from next_id on, parents before children, breadth first as

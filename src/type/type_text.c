@@ -296,8 +296,8 @@ static frz_code parse_fixed(frz_arena *arena, frz_str inside, frz_code code, con
     return make(arena, (frz_type){.id = FRZ_TYPE_FIXED, .length = (int32_t)length}, out, err);
 }
 
-static frz_code parse_geo(frz_arena *arena, frz_type_id id, frz_str inside, const frz_type **out,
-                          frz_error *err)
+static frz_code parse_geo(frz_arena *arena, frz_type_id id, frz_str inside, frz_code code,
+                          const frz_type **out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     frz_type type = {.id = id};
@@ -305,6 +305,9 @@ static frz_code parse_geo(frz_arena *arena, frz_type_id id, frz_str inside, cons
     frz_str algorithm = {0};
     if (id == FRZ_TYPE_GEOGRAPHY) {
         (void)split_comma(inside, &crs, &algorithm);
+    }
+    if (!frz_str_is_clean(inside) || !frz_utf8_valid(inside)) {
+        return frz_fail(err, code, "the reference system of a type is not text");
     }
     FRZ_TRY(frz_arena_str(arena, crs, &type.crs, err));
     if (algorithm.ptr != NULL) {
@@ -329,10 +332,10 @@ static frz_code parse_with_parameters(frz_arena *arena, frz_str text, frz_code c
             return parse_fixed(arena, inside, code, out, err);
         }
         if (frz_str_equal_nocase(name, FRZ_STR("geometry"))) {
-            return parse_geo(arena, FRZ_TYPE_GEOMETRY, inside, out, err);
+            return parse_geo(arena, FRZ_TYPE_GEOMETRY, inside, code, out, err);
         }
         if (frz_str_equal_nocase(name, FRZ_STR("geography"))) {
-            return parse_geo(arena, FRZ_TYPE_GEOGRAPHY, inside, out, err);
+            return parse_geo(arena, FRZ_TYPE_GEOGRAPHY, inside, code, out, err);
         }
         if (frz_str_equal_nocase(name, FRZ_STR("varchar"))) {
             *out = frz_type_primitive(FRZ_TYPE_STRING); /* lengths of strings are not kept */

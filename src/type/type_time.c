@@ -155,6 +155,12 @@ typedef struct scanner {
     const char *p, *end;
 } scanner;
 
+static scanner scan(frz_str text)
+{
+    const char *start = text.ptr == NULL ? "" : text.ptr;
+    return (scanner){start, start + text.len};
+}
+
 static bool take(scanner *s, char c)
 {
     if (s->p == s->end || *s->p != c) {
@@ -255,19 +261,19 @@ static bool take_zone(scanner *s, int64_t *seconds)
 
 bool type_date_parse(frz_str text, int64_t *days)
 {
-    scanner s = {text.ptr, text.ptr + text.len};
+    scanner s = scan(text);
     return take_date(&s, days) && s.p == s.end && *days >= INT32_MIN && *days <= INT32_MAX;
 }
 
 bool type_time_parse(frz_str text, int digits, int64_t *time)
 {
-    scanner s = {text.ptr, text.ptr + text.len};
+    scanner s = scan(text);
     return take_time(&s, digits, time) && s.p == s.end;
 }
 
 bool type_timestamp_parse(frz_str text, int digits, bool zoned, int64_t *value)
 {
-    scanner s = {text.ptr, text.ptr + text.len};
+    scanner s = scan(text);
     int64_t days;
     int64_t time = 0;
     int64_t offset = 0;
