@@ -43,26 +43,26 @@ static inline int test_env_teardown(void **state)
 #define TEST_WITH_ENV(f) cmocka_unit_test_setup_teardown(f, test_env_setup, test_env_teardown)
 
 /* The call succeeds; if not, say why. */
-#define assert_ok(call, err)                                           \
-    do {                                                               \
-        frz_code code_ = (call);                                       \
-        if (code_ != FRZ_OK) {                                         \
-            char text_[2048];                                          \
-            frz_error_format((err), text_, sizeof text_);              \
-            fail_msg("%s: %s (%s)", #call, text_, frz_code_name(code_)); \
-        }                                                              \
+#define assert_ok(call, err)                                                                       \
+    do {                                                                                           \
+        frz_code code_ = (call);                                                                   \
+        if (code_ != FRZ_OK) {                                                                     \
+            char text_[2048];                                                                      \
+            frz_error_format((err), text_, sizeof text_);                                          \
+            fail_msg("%s: %s (%s)", #call, text_, frz_code_name(code_));                           \
+        }                                                                                          \
     } while (0)
 
 /* The call fails with this code and its whole text contains a phrase. */
-#define assert_fails(call, err, wanted, phrase)                                      \
-    do {                                                                             \
-        frz_code code_ = (call);                                                     \
-        char text_[2048];                                                            \
-        frz_error_format((err), text_, sizeof text_);                                \
-        if (code_ != (wanted) || strstr(text_, (phrase)) == NULL) {                  \
-            fail_msg("%s: expected %s with \"%s\", got %s: %s", #call,               \
-                     frz_code_name(wanted), (phrase), frz_code_name(code_), text_);   \
-        }                                                                            \
+#define assert_fails(call, err, wanted, phrase)                                                    \
+    do {                                                                                           \
+        frz_code code_ = (call);                                                                   \
+        char text_[2048];                                                                          \
+        frz_error_format((err), text_, sizeof text_);                                              \
+        if (code_ != (wanted) || strstr(text_, (phrase)) == NULL) {                                \
+            fail_msg("%s: expected %s with \"%s\", got %s: %s", #call, frz_code_name(wanted),      \
+                     (phrase), frz_code_name(code_), text_);                                       \
+        }                                                                                          \
     } while (0)
 
 #endif

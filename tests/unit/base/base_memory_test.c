@@ -45,11 +45,16 @@ static void str__whole_numbers(void **state)
         bool ok;
         int64_t value;
     } cases[] = {
-        {"0", true, 0},          {"-0", true, 0},
-        {"+17", true, 17},       {"9223372036854775807", true, INT64_MAX},
-        {"9223372036854775808", false, 0}, {"-9223372036854775808", true, INT64_MIN},
-        {"-9223372036854775809", false, 0}, {"", false, 0},
-        {"-", false, 0},         {"1x", false, 0},
+        {"0", true, 0},
+        {"-0", true, 0},
+        {"+17", true, 17},
+        {"9223372036854775807", true, INT64_MAX},
+        {"9223372036854775808", false, 0},
+        {"-9223372036854775808", true, INT64_MIN},
+        {"-9223372036854775809", false, 0},
+        {"", false, 0},
+        {"-", false, 0},
+        {"1x", false, 0},
         {" 1", false, 0},
     };
     (void)state;
@@ -62,8 +67,8 @@ static void str__whole_numbers(void **state)
 
 static void str__utf8(void **state)
 {
-    static const char *const bad[] = {"\x80",     "\xC0\x80",     "\xC3",         "\xED\xA0\x80",
-                                      "\xF4\x90\x80\x80", "abcdefgh\xFF", "\xE2\x82"};
+    static const char *const bad[] = {
+        "\x80", "\xC0\x80", "\xC3", "\xED\xA0\x80", "\xF4\x90\x80\x80", "abcdefgh\xFF", "\xE2\x82"};
     (void)state;
     assert_true(frz_utf8_valid(FRZ_STR("plain text, longer than eight bytes")));
     assert_true(frz_utf8_valid(FRZ_STR("\xC3\xBC \xE4\xB8\x96 \xF0\x9F\x98\x80")));
