@@ -1,0 +1,244 @@
+"""Frazil against pyarrow and against the machine's floor, both sides in one run."""
+
+import argparse
+import json
+import os
+import pathlib
+import platform
+import shutil
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BIN = ROOT / "build" / "release" / "bin"
+WORK = ROOT / "build" / "bench"
+RUNS = 7
+
+
+# ---- measuring whole processes ----
+
+def run(*command, env=None):
+    """Seconds, peak resident bytes and output of one process."""
+    began = time.perf_counter()
+    process = subprocess.Popen([str(part) for part in command], stdout=subprocess.PIPE, env=env)
+    output = process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    took = time.perf_counter() - began
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        sys.exit(f"failed: {command}")
+    return took, usage.ru_maxrss * 1024, output.decode()
+
+
+def frazil(warehouse, *args):
+    return run(BIN / "frazil", "--warehouse", warehouse, *args)
+
+
+def tree_bytes(folder):
+    return {path: path.stat().st_size for path in folder.rglob("*") if path.is_file()}
+
+
+def added_bytes(before, folder):
+    """Bytes of new files, and of files that changed in place (the catalog) as a whole."""
+    after = tree_bytes(folder)
+    return sum(size for path, size in after.items()
+               if path not in before or path.name == "catalog.db")
+
+
+# ---- the other side ----
+
+PYARROW_REWRITE = """
+import sys, time, pyarrow as pa, pyarrow.parquet as pq, pyarrow.compute as pc
+pa.set_cpu_count(2); pa.set_io_thread_count(2)
+source, target, column = sys.argv[1:]
+start = time.perf_counter()
+table = pq.read_table(source)
+index = table.schema.get_field_index(column)
+table = table.set_column(index, column, pc.add(table[column], 1.0))
+pq.write_table(table, target, compression='zstd', compression_level=1, use_dictionary=False)
+print(time.perf_counter() - start)
+"""
+
+PYARROW_READ = """
+import sys, time, pyarrow as pa, pyarrow.parquet as pq, pyarrow.compute as pc
+pa.set_cpu_count(1); pa.set_io_thread_count(1)
+best = 1e9
+for _ in range(int(sys.argv[2])):
+    start = time.perf_counter()
+    table = pq.read_table(sys.argv[1], use_threads=False, columns=sys.argv[3:] or None)
+    total = sum(pc.sum(column).as_py() for column in table.columns if pa.types.is_float64(column.type))
+    best = min(best, time.perf_counter() - start)
+print(best, table.num_rows, repr(total))
+"""
+
+PYARROW_WRITE = """
+import sys, numpy as np, pyarrow as pa, pyarrow.parquet as pq
+rows = int(sys.argv[2]); rng = np.random.default_rng(42)
+names = ['id'] + [f'c_{i}' for i in range(1, 201)]
+schema = pa.schema([(n, pa.int64() if n == 'id' else pa.float64()) for n in names])
+with pq.ParquetWriter(sys.argv[1], schema, compression='zstd', compression_level=1,
+                      use_dictionary=False, data_page_size=256 * 1024) as writer:
+    for first in range(0, rows, 200000):
+        n = min(200000, rows - first)
+        columns = [np.arange(first, first + n)] + [rng.random(n) for _ in range(200)]
+        writer.write_table(pa.table(columns, schema=schema), row_group_size=200000)
+"""
+
+
+def pyarrow(script, *args):
+    return run(sys.executable, "-c", script, *args)
+
+
+# ---- what is measured ----
+
+def floor_seconds():
+    best = 1e9
+    for _ in range(RUNS):
+        folder = WORK / "floor"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        run(BIN / "floor", "--prepare", folder)
+        best = min(best, run(BIN / "floor", folder)[0])
+    return best
+
+
+def measure_updates(warehouse, table, results):
+    """All rows of one column after the other; then one row in ten."""
+    for name, where in (("update all", ""), ("update one in ten", " WHERE id % 10 = 0")):
+        best, peak, most = 1e9, 0, 0
+        offset = 1 if not where else 50
+        for i in range(offset, offset + RUNS):
+            before = tree_bytes(warehouse)
+            took, rss, _ = frazil(warehouse, "sql",
+                                  f"UPDATE {table} SET c_{i} = c_{i} + 1{where}")
+            if i == offset:  # the first, as a user would have it
+                most = added_bytes(before, warehouse)
+            best, peak = min(best, took), max(peak, rss)
+        results[name] = {"seconds": best, "bytes": most, "peak_rss": peak}
+
+
+def current_metadata(warehouse, table):
+    out = frazil(warehouse, "describe", table, "--json")[2]
+    return json.loads(out)["metadata_location"]
+
+
+def scan(warehouse, table, runs, *columns):
+    took, rss, out = run(BIN / "scan_bench", runs, current_metadata(warehouse, table), *columns)
+    seconds, rows, total = out.split()
+    return float(seconds), rss, int(rows), float(total)
+
+
+def measure_reads(warehouse, table, source, results):
+    """A stitched column and all columns, before and after compaction, in turn, so that a machine
+    that becomes slower harms both."""
+    compacted = warehouse.with_name(warehouse.name + "-compacted")
+    shutil.rmtree(compacted, ignore_errors=True)
+    frazil(compacted, "import", table, source)
+    for column in ("c_1", "c_2", "c_3"):
+        frazil(compacted, "sql", f"UPDATE {table} SET {column} = {column} + 1")
+    took, rss, _ = frazil(compacted, "compact", table)
+    results["compact"] = {"seconds": took, "peak_rss": rss}
+    best = {}
+    for _ in range(5):
+        for name, folder in (("stitched", warehouse), ("compacted", compacted)):
+            for what, columns in (("one column", ["c_1"]), ("all columns", [])):
+                seconds, rss, rows, total = scan(folder, table, 5 if columns else 1, *columns)
+                old = best.get((name, what), (1e9, 0, 0))
+                best[name, what] = (min(old[0], seconds), max(old[1], rss), total)
+    for (name, what), (seconds, rss, total) in best.items():
+        results[f"read {what}, {name}"] = {"seconds": seconds, "peak_rss": rss, "sum": total}
+
+
+def measure(source, rows, results):
+    warehouse = WORK / "warehouse"
+    shutil.rmtree(warehouse, ignore_errors=True)
+    took, rss, _ = frazil(warehouse, "import", "db.wide", source)
+    results["import"] = {"seconds": took, "peak_rss": rss}
+    measure_updates(warehouse, "db.wide", results)
+    measure_reads(warehouse, "db.wide", source, results)
+    if rows <= 200_000:
+        target = WORK / "rewritten.parquet"
+        rewrite = min(float(pyarrow(PYARROW_REWRITE, source, target, "c_1")[2]) for _ in range(3))
+        results["pyarrow rewrites"] = {"seconds": rewrite, "bytes": target.stat().st_size}
+        target.unlink()
+        out = pyarrow(PYARROW_READ, source, 3)[2].split()
+        results["pyarrow reads all, one thread"] = {"seconds": float(out[0])}
+        out = pyarrow(PYARROW_READ, source, 9, "c_1")[2].split()
+        results["pyarrow reads one column, one thread"] = {"seconds": float(out[0])}
+
+
+def measure_durability_none(source, results):
+    warehouse = WORK / "warehouse-none"
+    shutil.rmtree(warehouse, ignore_errors=True)
+    frazil(warehouse, "import", "db.wide", source, "--property", "write.durability=none")
+    results["update all, write.durability none"] = {"seconds": min(
+        frazil(warehouse, "sql", f"UPDATE db.wide SET c_{i} = c_{i} + 1")[0]
+        for i in range(1, RUNS + 1))}
+    shutil.rmtree(warehouse)
+
+
+# ---- the report ----
+
+def show(title, results):
+    print(f"\n{title}")
+    print(f"  {'':38} {'ms':>9} {'bytes':>13} {'peak MB':>9}")
+    for name, figures in results.items():
+        ms = f"{figures['seconds'] * 1e3:.1f}" if "seconds" in figures else ""
+        size = f"{figures['bytes']:,}".replace(",", " ") if "bytes" in figures else ""
+        peak = f"{figures['peak_rss'] / 1e6:.1f}" if "peak_rss" in figures else ""
+        print(f"  {name:38} {ms:>9} {size:>13} {peak:>9}")
+
+
+def ratios(small, floor):
+    update = small["update all"]["seconds"]
+    stitched, whole = (small[f"read one column, {name}"]["seconds"]
+                       for name in ("stitched", "compacted"))
+    return {
+        "pyarrow's rewriting / update": small["pyarrow rewrites"]["seconds"] / update,
+        "update / floor": update / floor,
+        "one stitched column / compacted": stitched / whole,
+        "all columns / pyarrow, one thread": small["read all columns, stitched"]["seconds"]
+        / small["pyarrow reads all, one thread"]["seconds"],
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--quick", action="store_true", help="without ten times the rows")
+    options = parser.parse_args()
+    shutil.rmtree(WORK, ignore_errors=True)
+    WORK.mkdir(parents=True)
+    import pyarrow as pa
+    report = {"machine": platform.processor() or platform.machine(), "cores": os.cpu_count(),
+              "kernel": platform.release(), "pyarrow": pa.__version__, "tables": {}}
+    makers = {
+        "generator": lambda path, rows: run(BIN / "gen-wide", "--rows", rows, "--out", path),
+        "pyarrow": lambda path, rows: pyarrow(PYARROW_WRITE, path, rows),
+    }
+    for writer, make in makers.items():
+        for rows in (200_000, 2_000_000):
+            if options.quick and rows > 200_000:
+                continue
+            source = WORK / f"{writer}-{rows}.parquet"
+            make(source, rows)
+            results = {}
+            measure(source, rows, results)
+            if rows <= 200_000:
+                measure_durability_none(source, results)
+                floor = floor_seconds()
+                results["floor of an update"] = {"seconds": floor}
+            show(f"table written by {writer}, {rows} rows", results)
+            if rows <= 200_000:
+                for name, ratio in ratios(results, floor).items():
+                    print(f"  {name:38} {ratio:9.2f}")
+                    results[name] = {"ratio": ratio}
+            report["tables"][f"{writer}, {rows} rows"] = results
+            source.unlink()
+    (WORK / "results.json").write_text(json.dumps(report, indent=1))
+    for folder in WORK.glob("warehouse*"):
+        shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    main()

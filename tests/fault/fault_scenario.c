@@ -1,0 +1,344 @@
+/*
+ * A table of two data files with 50 and 30 rows and the columns id, a, b, s; with and without
+ * column files.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "fault/fault_scenario.h"
+#include "format/parquet/parquet.h"
+#include "type/type_value.h"
+
+enum { BASE_EMPTY, BASE_IMPORTED, BASE_UPDATED };
+
+#define ROWS 80
+#define SUM_IMPORTED 3160.0 /* a is id: 0 to 79 */
+
+/* ---- operations --------------------------------------------------------------------------------
+ */
+
+static frz_code open_catalog(const frz_env *env, const char *folder, frz_catalog **out,
+                             frz_error *err)
+{
+    char uri[SCENARIO_PATH + 32], warehouse[SCENARIO_PATH + 32];
+    frz_catalog_options opts = FRZ_CATALOG_OPTIONS_INIT;
+    snprintf(uri, sizeof uri, "sqlite://%s/warehouse/catalog.db", folder);
+    snprintf(warehouse, sizeof warehouse, "%s/warehouse", folder);
+    opts.uri = uri;
+    opts.warehouse = warehouse;
+    return frz_catalog_open(env, &opts, out, err);
+}
+
+static frz_code run_import(const frz_env *env, const char *folder, frz_error *err)
+{
+    frz_catalog *catalog = NULL;
+    char one[SCENARIO_PATH + 32], two[SCENARIO_PATH + 32];
+    const char *files[] = {one, two};
+    snprintf(one, sizeof one, "%s/one.parquet", folder);
+    snprintf(two, sizeof two, "%s/two.parquet", folder);
+    frz_code rc = open_catalog(env, folder, &catalog, err);
+    if (rc == FRZ_OK) {
+        rc = frz_import(catalog, "db.t", files, 2, NULL, NULL, err);
+    }
+    frz_catalog_close(catalog);
+    return rc;
+}
+
+static frz_code run_update(const frz_env *env, const char *folder,
+                           const frz_assignment *assignments, size_t count, const char *where,
+                           frz_error *err)
+{
+    frz_catalog *catalog = NULL;
+    frz_code rc = open_catalog(env, folder, &catalog, err);
+    if (rc == FRZ_OK) {
+        rc = frz_update_columns(catalog, "db.t", assignments, count, where, NULL, err);
+    }
+    frz_catalog_close(catalog);
+    return rc;
+}
+
+static frz_code run_update_all(const frz_env *env, const char *folder, frz_error *err)
+{
+    const frz_assignment all = {"a", "id + 1000"};
+    return run_update(env, folder, &all, 1, NULL, err);
+}
+
+static frz_code run_update_some(const frz_env *env, const char *folder, frz_error *err)
+{
+    const frz_assignment some[] = {{"a", "id + 1"}, {"b", "b + 1"}};
+    return run_update(env, folder, some, 2, "id % 2 = 0", err);
+}
+
+static frz_code run_compact(const frz_env *env, const char *folder, frz_error *err)
+{
+    frz_catalog *catalog = NULL;
+    frz_code rc = open_catalog(env, folder, &catalog, err);
+    if (rc == FRZ_OK) {
+        rc = frz_compact(catalog, "db.t", NULL, err);
+    }
+    frz_catalog_close(catalog);
+    return rc;
+}
+
+const fault_scenario scenarios[] = {
+    {"import", run_import, -1, SUM_IMPORTED, BASE_EMPTY},
+    {"update all", run_update_all, SUM_IMPORTED, SUM_IMPORTED + 1000.0 * ROWS, BASE_IMPORTED},
+    {"update some", run_update_some, SUM_IMPORTED + 1000.0 * ROWS,
+     SUM_IMPORTED + ROWS / 2 * 1.0 + 1000.0 * ROWS / 2, BASE_UPDATED},
+    {"compact", run_compact, SUM_IMPORTED + 1000.0 * ROWS, SUM_IMPORTED + 1000.0 * ROWS,
+     BASE_UPDATED},
+};
+const size_t scenario_count = sizeof scenarios / sizeof scenarios[0];
+
+/* ---- prepared folders
+ * ----------------------------------------------------------------------------- */
+
+static const frz_type *table_type(void)
+{
+    static frz_field fields[4];
+    static frz_type type = {.id = FRZ_TYPE_STRUCT, .fields = fields, .field_count = 4};
+    fields[0] =
+        (frz_field){1, true, FRZ_STR("id"), frz_type_primitive(FRZ_TYPE_LONG), {0}, NULL, NULL};
+    fields[1] =
+        (frz_field){2, false, FRZ_STR("a"), frz_type_primitive(FRZ_TYPE_DOUBLE), {0}, NULL, NULL};
+    fields[2] =
+        (frz_field){3, false, FRZ_STR("b"), frz_type_primitive(FRZ_TYPE_LONG), {0}, NULL, NULL};
+    fields[3] =
+        (frz_field){4, false, FRZ_STR("s"), frz_type_primitive(FRZ_TYPE_STRING), {0}, NULL, NULL};
+    return &type;
+}
+
+static frz_code append_row(frz_builder *rows, int64_t id, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    char text[32];
+    snprintf(text, sizeof text, "row %lld", (long long)id);
+    FRZ_TRY(frz_builder_i64(frz_builder_child(rows, 0), id, err));
+    FRZ_TRY(frz_builder_f64(frz_builder_child(rows, 1), (double)id, err));
+    FRZ_TRY(id % 5 == 0 ? frz_builder_null(frz_builder_child(rows, 2), err)
+                        : frz_builder_i64(frz_builder_child(rows, 2), id * 10, err));
+    FRZ_TRY(frz_builder_bytes(frz_builder_child(rows, 3), frz_str_from(text), err));
+    FRZ_TRY(frz_builder_end(rows, err));
+out:
+    return rc;
+}
+
+static frz_code write_file(const frz_env *env, const char *path, int64_t first, int64_t end,
+                           frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_builder *rows = NULL;
+    struct ArrowArray batch = {0};
+    frz_parquet_writer *writer = NULL;
+    frz_parquet_write_options opts = FRZ_PARQUET_WRITE_DEFAULTS;
+    opts.group_rows = 20;
+    FRZ_TRY(frz_builder_new(env, table_type(), &rows, err));
+    for (int64_t id = first; id < end; id++) {
+        FRZ_TRY(append_row(rows, id, err));
+    }
+    FRZ_TRY(frz_builder_finish(rows, &batch, err));
+    FRZ_TRY(frz_parquet_writer_open(env, path, table_type(), &opts, &writer, err));
+    FRZ_TRY(frz_parquet_writer_write(writer, &batch, err));
+    rc = frz_parquet_writer_finish(writer, false, NULL, NULL, err);
+    writer = NULL;
+out:
+    frz_parquet_writer_abort(writer);
+    frz_array_release(&batch);
+    frz_builder_free(rows);
+    return rc;
+}
+
+static int shell(const char *fmt, ...)
+{
+    char command[SCENARIO_PATH * 4];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(command, sizeof command, fmt, args);
+    va_end(args);
+    return system(command);
+}
+
+frz_env *scenario_env(int faults, const frz_allocator *allocator)
+{
+    frz_env *env = NULL;
+    frz_env_options opts = FRZ_ENV_OPTIONS_INIT;
+    opts.allocator = allocator;
+    if (faults) {
+        fault_vfs_register();
+        opts.storage = &fault_storage;
+        opts.sqlite_vfs = FAULT_VFS;
+    }
+    return frz_env_new(&opts, &env, NULL) == FRZ_OK ? env : NULL;
+}
+
+static int report(const char *what, const frz_error *err)
+{
+    char text[2048];
+    frz_error_format(err, text, sizeof text);
+    fprintf(stderr, "%s: %s\n", what, text);
+    return 1;
+}
+
+int scenario_prepare(char root[SCENARIO_PATH])
+{
+    frz_error err = {0};
+    char path[SCENARIO_PATH + 32];
+    frz_env *env = scenario_env(0, NULL);
+    /* memory if there is some: the checks sync thousands of files, the faults sync nothing */
+    snprintf(root, SCENARIO_PATH, "%s/frazil-fault-XXXXXX",
+             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    if (env == NULL || mkdtemp(root) == NULL) {
+        return report("cannot prepare", &err);
+    }
+    snprintf(path, sizeof path, "%s/base0", root);
+    mkdir(path, 0777);
+    snprintf(path, sizeof path, "%s/base0/one.parquet", root);
+    frz_code rc = write_file(env, path, 0, 50, &err);
+    snprintf(path, sizeof path, "%s/base0/two.parquet", root);
+    rc = rc == FRZ_OK ? write_file(env, path, 50, ROWS, &err) : rc;
+    frz_env_free(env);
+    return rc == FRZ_OK ? 0 : report("cannot prepare", &err);
+}
+
+/* Locations in the table are absolute, so a table is made at the place where it is used. */
+int scenario_reset(const char *root, const fault_scenario *scenario, char folder[SCENARIO_PATH])
+{
+    frz_error err = {0};
+    char kept[SCENARIO_PATH + 32];
+    snprintf(folder, SCENARIO_PATH, "%s/work", root);
+    snprintf(kept, sizeof kept, "%s/base%d", root, scenario->base);
+    if (shell("rm -rf '%s'", folder) != 0) {
+        return 1;
+    }
+    if (access(kept, F_OK) == 0) {
+        return shell("cp -r '%s' '%s'", kept, folder);
+    }
+    frz_env *env = scenario_env(0, NULL);
+    frz_code rc = shell("cp -r '%s/base0' '%s'", root, folder) == 0 ? FRZ_OK : FRZ_E_IO;
+    rc = rc == FRZ_OK ? run_import(env, folder, &err) : rc;
+    if (rc == FRZ_OK && scenario->base == BASE_UPDATED) {
+        rc = run_update_all(env, folder, &err);
+    }
+    frz_env_free(env);
+    return rc == FRZ_OK ? shell("cp -r '%s' '%s'", folder, kept) : report("cannot reset", &err);
+}
+
+void scenario_remove(const char *root)
+{
+    (void)shell("rm -rf '%s'", root);
+}
+
+/* ---- checks
+ * ------------------------------------------------------------------------------------------- */
+
+frz_code scenario_sum(const frz_env *env, const char *folder, double *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const char *columns[] = {"a"};
+    frz_scan_options opts = FRZ_SCAN_OPTIONS_INIT;
+    frz_catalog *catalog = NULL;
+    frz_table *table = NULL;
+    frz_scan *scan = NULL;
+    struct ArrowArray batch = {0};
+    int64_t rows = 0;
+    opts.columns = columns;
+    opts.column_count = 1;
+    *out = 0;
+    FRZ_TRY(open_catalog(env, folder, &catalog, err));
+    FRZ_TRY(frz_catalog_load_table(catalog, "db.t", &table, err));
+    FRZ_TRY(frz_scan_open(table, &opts, &scan, err));
+    for (rc = frz_scan_next(scan, &batch, err); rc == FRZ_OK;
+         rc = frz_scan_next(scan, &batch, err)) {
+        for (int64_t i = 0; i < batch.length; i++) {
+            *out += frz_get_f64(batch.children[0], i);
+        }
+        rows += batch.length;
+        frz_array_release(&batch);
+    }
+    rc = rc == FRZ_END ? FRZ_OK : rc;
+    if (rc == FRZ_OK && rows != ROWS) {
+        rc = frz_fail(err, FRZ_E_INTERNAL, "%lld rows instead of %d", (long long)rows, ROWS);
+    }
+out:
+    frz_scan_close(scan);
+    frz_table_unref(table);
+    frz_catalog_close(catalog);
+    return rc;
+}
+
+static void print_finding(void *ctx, const char *location, const char *text)
+{
+    (void)ctx;
+    fprintf(stderr, "finding: %s: %s\n", location, text);
+}
+
+static frz_code validate(const frz_env *env, const char *folder, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_catalog *catalog = NULL;
+    frz_table *table = NULL;
+    int64_t findings = 0;
+    FRZ_TRY(open_catalog(env, folder, &catalog, err));
+    FRZ_TRY(frz_catalog_load_table(catalog, "db.t", &table, err));
+    FRZ_TRY(frz_validate(table, print_finding, NULL, &findings, err));
+    if (findings != 0) {
+        rc = frz_fail(err, FRZ_E_INTERNAL, "validate has %lld findings", (long long)findings);
+    }
+out:
+    frz_table_unref(table);
+    frz_catalog_close(catalog);
+    return rc;
+}
+
+/* sum(a), or -1 if there is no table; then the table must be sound. */
+static frz_code state_of(const frz_env *env, const char *folder, double *sum, frz_error *err)
+{
+    frz_code rc = scenario_sum(env, folder, sum, err);
+    if (rc == FRZ_E_NOT_FOUND) {
+        char text[1024];
+        frz_error_format(err, text, sizeof text);
+        if (strstr(text, "table") == NULL) {
+            return rc; /* a file is missing, not the table */
+        }
+        *sum = -1;
+        return FRZ_OK;
+    }
+    return rc == FRZ_OK ? validate(env, folder, err) : rc;
+}
+
+int scenario_check(const fault_scenario *scenario, const char *folder, int must_be_new,
+                   int *was_new)
+{
+    frz_error err = {0};
+    double sum = 0;
+    int wrong = 0;
+    frz_env *env = scenario_env(0, NULL);
+    if (state_of(env, folder, &sum, &err) != FRZ_OK) {
+        wrong = report("after the fault", &err);
+        goto out;
+    }
+    *was_new = sum == scenario->after && (scenario->before != scenario->after || must_be_new);
+    if (sum != scenario->after && (must_be_new || sum != scenario->before)) {
+        fprintf(stderr, "%s: sum(a) is %g, not %g or %g\n", scenario->name, sum, scenario->before,
+                scenario->after);
+        wrong = 1;
+        goto out;
+    }
+    /* import cannot be done twice; everything else can */
+    if ((sum == -1 || scenario->before != -1) && (scenario->run(env, folder, &err) != FRZ_OK ||
+                                                  state_of(env, folder, &sum, &err) != FRZ_OK)) {
+        wrong = report("the next operation", &err);
+        goto out;
+    }
+    if (sum != scenario->after) {
+        fprintf(stderr, "%s: after the next operation sum(a) is %g\n", scenario->name, sum);
+        wrong = 1;
+    }
+out:
+    frz_env_free(env);
+    return wrong;
+}

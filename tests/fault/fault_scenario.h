@@ -1,0 +1,42 @@
+/*
+ * The operations that fault tests interrupt, and the checks of what is left.
+ */
+#ifndef FRZ_TEST_FAULT_SCENARIO_H
+#define FRZ_TEST_FAULT_SCENARIO_H
+
+#include "fault/fault.h"
+
+#define SCENARIO_PATH 512
+
+typedef struct fault_scenario {
+    const char *name;
+    /* Run the operation once. */
+    frz_code (*run)(const frz_env *env, const char *folder, frz_error *err);
+    /* sum(a) before and after; a table that does not exist has -1. */
+    double before, after;
+    int base; /* which prepared folder it starts from */
+} fault_scenario;
+
+/* Operations: import, update all, update some, compact. */
+extern const fault_scenario scenarios[];
+extern const size_t scenario_count;
+
+/* Make the prepared folders below a new temporary folder; 0 on success. */
+int scenario_prepare(char root[SCENARIO_PATH]);
+/* A fresh copy of a scenario's prepared folder; the path is ROOT/work. */
+int scenario_reset(const char *root, const fault_scenario *scenario, char folder[SCENARIO_PATH]);
+void scenario_remove(const char *root);
+
+/* An environment over the fault storage and VFS, or over plain files; an allocator may be given. */
+frz_env *scenario_env(int faults, const frz_allocator *allocator);
+
+/* Check with plain files: the table is the old or the new one, validate is clean, the operation
+ * works now and leaves the new one. Returns 0, or prints what is wrong and returns 1. was_new tells
+ * which it was; must_be_new: the operation had reported success. */
+int scenario_check(const fault_scenario *scenario, const char *folder, int must_be_new,
+                   int *was_new);
+
+/* Free-form helpers. */
+frz_code scenario_sum(const frz_env *env, const char *folder, double *out, frz_error *err);
+
+#endif
