@@ -20,11 +20,14 @@ typedef struct frz_catalog_options {
     size_t struct_size;
     const char *uri;       /**< "sqlite:///abs/path/catalog.db" */
     const char *warehouse; /**< folder or location under which new tables are placed */
-    const char *name;      /**< catalog_name of the rows; NULL: the file's only name, else "frazil" */
-    int must_exist;        /**< non-zero: opening a catalog that is not there is FRZ_E_NOT_FOUND */
+    const char *name; /**< catalog_name of the rows; NULL: the file's only name, else "frazil" */
+    int must_exist;   /**< non-zero: opening a catalog that is not there is FRZ_E_NOT_FOUND */
 } frz_catalog_options;
 
-#define FRZ_CATALOG_OPTIONS_INIT {sizeof(frz_catalog_options), 0, 0, 0, 0}
+#define FRZ_CATALOG_OPTIONS_INIT                                                                   \
+    {                                                                                              \
+        sizeof(frz_catalog_options), 0, 0, 0, 0                                                    \
+    }
 
 /**
  * Open a catalog.

@@ -28,8 +28,7 @@ typedef enum frz_log_level {
 } frz_log_level;
 
 /** Receives one log line without a line end. May be called from several threads. */
-typedef void (*frz_log_fn)(void *ctx, const char *component, frz_log_level level,
-                           const char *line);
+typedef void (*frz_log_fn)(void *ctx, const char *component, frz_log_level level, const char *line);
 
 /** Called from long work with units done and units in all; return non-zero to cancel. */
 typedef int (*frz_progress_fn)(void *ctx, const char *what, uint64_t done, uint64_t total);
@@ -41,16 +40,19 @@ typedef struct frz_env_options {
     const frz_storage *storage;     /**< default: local files; copied */
     int64_t (*now_ms)(void *ctx);   /**< milliseconds since 1970; default: the system's clock */
     frz_code (*random_bytes)(void *ctx, void *buf, size_t len); /**< default: the system's */
-    void *clock_ctx;                /**< passed to now_ms and random_bytes */
-    const char *log_spec;           /**< "scan=debug,parquet=trace" or "info"; default: FRZ_LOG */
-    frz_log_fn log;                 /**< default: lines on standard error */
+    void *clock_ctx;      /**< passed to now_ms and random_bytes */
+    const char *log_spec; /**< "scan=debug,parquet=trace" or "info"; default: FRZ_LOG */
+    frz_log_fn log;       /**< default: lines on standard error */
     void *log_ctx;
-    frz_progress_fn progress;       /**< default: none */
+    frz_progress_fn progress; /**< default: none */
     void *progress_ctx;
-    const char *sqlite_vfs;         /**< name of a registered SQLite VFS; default: SQLite's own */
+    const char *sqlite_vfs; /**< name of a registered SQLite VFS; default: SQLite's own */
 } frz_env_options;
 
-#define FRZ_ENV_OPTIONS_INIT {sizeof(frz_env_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+#define FRZ_ENV_OPTIONS_INIT                                                                       \
+    {                                                                                              \
+        sizeof(frz_env_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                   \
+    }
 
 /** What an environment has done since it was made. */
 typedef struct frz_env_counters {

@@ -44,12 +44,12 @@ typedef enum frz_code {
  */
 typedef struct frz_error {
     frz_code code;
-    int os_error;          /**< errno, or 0 */
-    int64_t offset;        /**< byte offset in the file at fault; only valid if has_offset */
+    int os_error;   /**< errno, or 0 */
+    int64_t offset; /**< byte offset in the file at fault; only valid if has_offset */
     int has_offset;
-    unsigned frame_count;  /**< frames in use; frames[0] is the innermost */
-    char message[512];     /**< what was expected, what was found; one line */
-    char hint[512];        /**< what to do about it, or empty; may span lines (a caret) */
+    unsigned frame_count; /**< frames in use; frames[0] is the innermost */
+    char message[512];    /**< what was expected, what was found; one line */
+    char hint[512];       /**< what to do about it, or empty; may span lines (a caret) */
     char frames[FRZ_ERROR_FRAMES][256];
 } frz_error;
 

@@ -24,7 +24,10 @@ typedef struct frz_import_options {
     int rewrite; /**< non-zero: decode and write afresh instead of keeping the bytes */
 } frz_import_options;
 
-#define FRZ_IMPORT_OPTIONS_INIT {sizeof(frz_import_options), 0, 0, 0}
+#define FRZ_IMPORT_OPTIONS_INIT                                                                    \
+    {                                                                                              \
+        sizeof(frz_import_options), 0, 0, 0                                                        \
+    }
 
 /**
  * Create a table from Parquet files. Files are copied (by reflink where the file system can) into

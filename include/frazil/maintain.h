@@ -34,8 +34,8 @@ typedef void (*frz_finding_fn)(void *ctx, const char *location, const char *text
  * @param findings  receives the number of findings
  * @return FRZ_OK if the check ran, whatever it found
  */
-FRZ_API frz_code frz_validate(frz_table *table, frz_finding_fn visit, void *ctx,
-                              int64_t *findings, frz_error *err);
+FRZ_API frz_code frz_validate(frz_table *table, frz_finding_fn visit, void *ctx, int64_t *findings,
+                              frz_error *err);
 
 #ifdef __cplusplus
 }

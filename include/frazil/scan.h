@@ -20,15 +20,18 @@ typedef struct frz_scan_options {
     size_t struct_size;
     const char *const *columns; /**< column names in the order wanted; NULL: all */
     size_t column_count;
-    const char *where;          /**< SQL expression; NULL: all rows */
-    int64_t snapshot_id;        /**< 0: the current snapshot */
-    int64_t batch_rows;         /**< most rows of a batch; 0: 65 536 */
-    int64_t batch_bytes;        /**< about the most bytes of a batch; 0: 16 MiB */
-    int with_lineage;           /**< add _row_id and _last_updated_sequence_number at the end */
-    int64_t limit;              /**< stop after so many rows; negative: all */
+    const char *where;   /**< SQL expression; NULL: all rows */
+    int64_t snapshot_id; /**< 0: the current snapshot */
+    int64_t batch_rows;  /**< most rows of a batch; 0: 65 536 */
+    int64_t batch_bytes; /**< about the most bytes of a batch; 0: 16 MiB */
+    int with_lineage;    /**< add _row_id and _last_updated_sequence_number at the end */
+    int64_t limit;       /**< stop after so many rows; negative: all */
 } frz_scan_options;
 
-#define FRZ_SCAN_OPTIONS_INIT {sizeof(frz_scan_options), 0, 0, 0, 0, 0, 0, 0, -1}
+#define FRZ_SCAN_OPTIONS_INIT                                                                      \
+    {                                                                                              \
+        sizeof(frz_scan_options), 0, 0, 0, 0, 0, 0, 0, -1                                          \
+    }
 
 /** What a scan did so far. */
 typedef struct frz_scan_report {
@@ -36,7 +39,7 @@ typedef struct frz_scan_report {
     int64_t files_skipped; /**< proven by statistics to hold no matching row */
     int64_t base_files_opened;
     int64_t column_files_opened;
-    int64_t rows_read;     /**< before the filter */
+    int64_t rows_read; /**< before the filter */
     int64_t rows_returned;
 } frz_scan_report;
 

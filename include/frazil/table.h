@@ -26,7 +26,10 @@ typedef struct frz_table_open_options {
     size_t map_count;
 } frz_table_open_options;
 
-#define FRZ_TABLE_OPEN_OPTIONS_INIT {sizeof(frz_table_open_options), 0, 0, 0}
+#define FRZ_TABLE_OPEN_OPTIONS_INIT                                                                \
+    {                                                                                              \
+        sizeof(frz_table_open_options), 0, 0, 0                                                    \
+    }
 
 /**
  * Open a table read-only from one metadata file.
@@ -53,14 +56,14 @@ FRZ_API frz_code frz_table_current_snapshot(const frz_table *table, int64_t *out
 
 /** What can be listed about a table. Each is a stream of rows with a stable schema. */
 typedef enum frz_table_view {
-    FRZ_TABLE_VIEW_DESCRIBE,   /**< key, value: identity, location, versions, sizes, properties */
-    FRZ_TABLE_VIEW_SCHEMA,     /**< field_id, name, type, required, initial_default, doc */
-    FRZ_TABLE_VIEW_SNAPSHOTS,  /**< snapshot_id, parent_id, sequence_number, committed_at, operation,
-                                    first_row_id, added_rows, root_manifest, is_current, summary */
-    FRZ_TABLE_VIEW_FILES,      /**< live data files: location, file_format, record_count,
-                                    file_size_in_bytes, first_row_id, and column_files, a list of
-                                    location, file_size_in_bytes, field_ids, field_names */
-    FRZ_TABLE_VIEW_MANIFESTS   /**< root manifest entries with tracking */
+    FRZ_TABLE_VIEW_DESCRIBE,  /**< key, value: identity, location, versions, sizes, properties */
+    FRZ_TABLE_VIEW_SCHEMA,    /**< field_id, name, type, required, initial_default, doc */
+    FRZ_TABLE_VIEW_SNAPSHOTS, /**< snapshot_id, parent_id, sequence_number, committed_at, operation,
+                                   first_row_id, added_rows, root_manifest, is_current, summary */
+    FRZ_TABLE_VIEW_FILES,     /**< live data files: location, file_format, record_count,
+                                   file_size_in_bytes, first_row_id, and column_files, a list of
+                                   location, file_size_in_bytes, field_ids, field_names */
+    FRZ_TABLE_VIEW_MANIFESTS  /**< root manifest entries with tracking */
 } frz_table_view;
 
 /**

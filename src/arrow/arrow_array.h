@@ -14,8 +14,7 @@
 #include "base/base.h"
 #include "frazil/arrow.h"
 
-/* ---- buffers ------------------------------------------------------------------------------------
- */
+/* ---- buffers ---- */
 
 typedef struct frz_buffer {
     _Atomic int64_t refs;
@@ -33,8 +32,7 @@ void frz_buffer_unref(frz_buffer *buffer);      /* NULL is fine */
 /* Change the size, keeping the bytes; only for the owner of the only reference. */
 frz_code frz_buffer_resize(frz_buffer **buffer, size_t size, frz_error *err);
 
-/* ---- arrays
- * ---------------------------------------------------------------------------------------- */
+/* ---- arrays ---- */
 
 /* Build an array. Ownership of the buffer references and of the children moves into the array, also
  * on failure; entries may be NULL (validity). n_buffers at most 3. null_count -1: unknown. */
@@ -65,8 +63,7 @@ static inline void frz_array_move(struct ArrowArray *from, struct ArrowArray *to
 /* True if the array was made by this library (its buffers can be shared). */
 bool frz_array_is_own(const struct ArrowArray *array);
 
-/* ---- schemas (arrow_schema.c)
- * --------------------------------------------------------------------------- */
+/* ---- schemas (arrow_schema.c) ---- */
 
 typedef struct frz_schema_spec {
     frz_str format, name;
@@ -87,8 +84,7 @@ frz_code frz_arrow_schema_copy(const frz_env *env, const struct ArrowSchema *src
 frz_code frz_schema_metadata(const struct ArrowSchema *schema, frz_str key, frz_str *value,
                              size_t *size, frz_error *err);
 
-/* ---- bitmaps: bit i is bit i % 8 of byte i / 8
- * -------------------------------------------------------- */
+/* ---- bitmaps: bit i is bit i % 8 of byte i / 8 ---- */
 
 static inline bool frz_bit_get(const uint8_t *bits, int64_t i)
 {
@@ -115,8 +111,7 @@ void frz_bitmap_copy(const uint8_t *src, int64_t src_first, int64_t length, uint
                      int64_t dst_first);
 void frz_bitmap_fill(uint8_t *bits, int64_t first, int64_t length, bool value);
 
-/* ---- reading rows: i counts from the array's own first row
- * ------------------------------------------------ */
+/* ---- reading rows: i counts from the array's own first row ---- */
 
 /* An array without buffers is one of type unknown: all null. */
 static inline bool frz_is_null(const struct ArrowArray *a, int64_t i)
@@ -152,9 +147,7 @@ static inline frz_str frz_get_bytes(const struct ArrowArray *a, int64_t i)
     return (frz_str){(const char *)a->buffers[2] + offsets[0], (size_t)(offsets[1] - offsets[0])};
 }
 
-/* ---- streams
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- streams ---- */
 
 /* An Arrow stream over functions: next returns FRZ_OK, FRZ_END or a failure. ctx is released with
  * the stream. */

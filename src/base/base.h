@@ -16,7 +16,7 @@
 #include "frazil/env.h"
 #include "frazil/error.h"
 
-/* ---- control flow ------------------------------------------------------------------------- */
+/* ---- control flow ---- */
 
 /* Store the code of a call in rc; on anything but FRZ_OK go to the function's one exit. */
 #define FRZ_TRY(call)                                                                              \
@@ -31,7 +31,7 @@
 #define FRZ_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define FRZ_MAX(a, b) ((a) > (b) ? (a) : (b))
 
-/* ---- errors (base_error.c) ----------------------------------------------------------------- */
+/* ---- errors (base_error.c) ---- */
 
 /* Fill in the error and return the code, so that a rejection is one line. err may be NULL. */
 frz_code frz_fail(frz_error *err, frz_code code, const char *fmt, ...) FRZ_PRINTF(3, 4);
@@ -45,7 +45,7 @@ frz_code frz_fail_nomem(frz_error *err, size_t size);
 frz_code frz_context(frz_error *err, frz_code code, const char *fmt, ...) FRZ_PRINTF(3, 4);
 void frz_hint(frz_error *err, const char *fmt, ...) FRZ_PRINTF(2, 3);
 
-/* ---- strings ------------------------------------------------------------------------------- */
+/* ---- strings ---- */
 
 /* A view of bytes, not terminated. ptr may be NULL if len is 0. */
 typedef struct frz_str {
@@ -79,7 +79,7 @@ bool frz_utf8_valid(frz_str s);
 /* True if a NUL-terminated copy of s equals s (no NUL inside). */
 bool frz_str_is_clean(frz_str s);
 
-/* ---- checked arithmetic: false on overflow -------------------------------------------------- */
+/* ---- checked arithmetic: false on overflow ---- */
 
 static inline bool frz_add_size(size_t a, size_t b, size_t *out)
 {
@@ -98,7 +98,7 @@ static inline bool frz_mul_i64(int64_t a, int64_t b, int64_t *out)
     return !__builtin_mul_overflow(a, b, out);
 }
 
-/* ---- unaligned little-endian access --------------------------------------------------------- */
+/* ---- unaligned little-endian access ---- */
 
 static inline uint16_t frz_load_le16(const void *p)
 {
@@ -128,7 +128,7 @@ static inline void frz_store_le64(void *p, uint64_t v)
 }
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "only little-endian hosts are supported");
 
-/* ---- memory (base_memory.c) ----------------------------------------------------------------- */
+/* ---- memory (base_memory.c) ---- */
 
 /* All own memory comes from the environment. Blocks know their size. alloc returns NULL and the
  * caller reports frz_fail_nomem; size 0 gives a block of no bytes. free accepts NULL. */
@@ -146,7 +146,7 @@ frz_code frz_grow(const frz_env *env, void **items, size_t *capacity, size_t cou
 #define FRZ_GROW(env, items, capacity, count, err)                                                 \
     frz_grow((env), (void **)(items), (capacity), (count), sizeof(**(items)), (err))
 
-/* ---- arenas (base_arena.c): one owner, one free ---------------------------------------------- */
+/* ---- arenas (base_arena.c): one owner, one free ---- */
 
 typedef struct frz_arena {
     const frz_env *env;
@@ -167,7 +167,7 @@ char *frz_arena_strdup(frz_arena *arena, frz_str s);
 frz_code frz_arena_str(frz_arena *arena, frz_str s, frz_str *out, frz_error *err);
 char *frz_arena_printf(frz_arena *arena, const char *fmt, ...) FRZ_PRINTF(2, 3);
 
-/* ---- growable byte buffers with a ceiling (base_buf.c) --------------------------------------- */
+/* ---- growable byte buffers with a ceiling (base_buf.c) ---- */
 
 typedef struct frz_buf {
     const frz_env *env;
@@ -197,14 +197,13 @@ static inline frz_str frz_buf_view(const frz_buf *buf)
     return (frz_str){(const char *)buf->data, buf->len};
 }
 
-/* ---- logging (base_log.c) -------------------------------------------------------------------- */
+/* ---- logging (base_log.c) ---- */
 
 bool frz_log_enabled(const frz_env *env, const char *component, frz_log_level level);
 void frz_log(const frz_env *env, const char *component, frz_log_level level, const char *fmt, ...)
     FRZ_PRINTF(4, 5);
 
-/* ---- clock, randomness, uuid (base_clock.c) ---------------------------------------------------
- */
+/* ---- clock, randomness, uuid (base_clock.c) ---- */
 
 int64_t frz_now_ms(const frz_env *env);
 frz_code frz_random_bytes(const frz_env *env, void *buf, size_t len, frz_error *err);
@@ -222,8 +221,7 @@ void frz_time_text(int64_t ms, char out[FRZ_TIME_TEXT]);
 frz_code frz_progress(const frz_env *env, const char *what, uint64_t done, uint64_t total,
                       frz_error *err);
 
-/* ---- the environment ---------------------------------------------------------------------------
- */
+/* ---- the environment ---- */
 
 #define FRZ_LOG_RULES 16
 

@@ -19,8 +19,7 @@ typedef struct frz_catalog_ops {
     /* Metadata location of a table, to be freed with frz_free; FRZ_E_NOT_FOUND. */
     frz_code (*get)(void *ctx, const frz_table_name *name, char **location, frz_error *err);
     /* Record a new table; FRZ_E_EXISTS. Namespaces come into being as needed. */
-    frz_code (*create)(void *ctx, const frz_table_name *name, const char *location,
-                       frz_error *err);
+    frz_code (*create)(void *ctx, const frz_table_name *name, const char *location, frz_error *err);
     /* Compare and swap. FRZ_E_CONFLICT: somebody else was first, nothing happened.
      * FRZ_E_COMMIT_UNKNOWN: it may have happened. Other failures: it did not happen. */
     frz_code (*swap)(void *ctx, const frz_table_name *name, const char *expected,

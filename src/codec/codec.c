@@ -55,8 +55,7 @@ void frz_codec_free(frz_codec *codec)
     }
 }
 
-/* ---- decompression ------------------------------------------------------------------------------
- */
+/* ---- decompression ---- */
 
 static frz_code wrong_size(frz_codec_id id, size_t found, size_t expected, frz_error *err)
 {
@@ -177,8 +176,7 @@ frz_code frz_codec_decompress(frz_codec *codec, const void *src, size_t src_len,
     return frz_fail(err, FRZ_E_INTERNAL, "codec %d does not exist", (int)codec->id);
 }
 
-/* ---- compression
- * ---------------------------------------------------------------------------------- */
+/* ---- compression ---- */
 
 static frz_code failed(frz_codec_id id, size_t len, frz_error *err)
 {
@@ -285,8 +283,7 @@ frz_code frz_codec_compress(frz_codec *codec, const void *src, size_t src_len, f
     return frz_fail(err, FRZ_E_INTERNAL, "codec %d does not exist", (int)codec->id);
 }
 
-/* ---- checksums
- * ---------------------------------------------------------------------------------------- */
+/* ---- checksums ---- */
 
 uint32_t frz_crc32(uint32_t crc, const void *bytes, size_t len)
 {

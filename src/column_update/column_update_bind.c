@@ -43,8 +43,7 @@ void update_plan_unbind(update_plan *plan)
     frz_arena_reset(&plan->arena);
 }
 
-/* ---- sets of field ids -------------------------------------------------------------------------
- */
+/* ---- sets of field ids ---- */
 
 typedef struct id_set {
     int32_t *ids;
@@ -85,8 +84,7 @@ static void id_set_close(id_set *set)
     set->count = kept;
 }
 
-/* ---- binding ------------------------------------------------------------------------------------
- */
+/* ---- binding ---- */
 
 static int by_field_id(const void *a, const void *b)
 {

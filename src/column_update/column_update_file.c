@@ -27,8 +27,7 @@ void update_result_reset(const frz_env *env, update_result *result)
     memset(result, 0, sizeof *result);
 }
 
-/* ---- writing -----------------------------------------------------------------------------------
- */
+/* ---- writing ---- */
 
 static frz_code open_writer(file_update *update, frz_error *err)
 {
@@ -113,8 +112,7 @@ out:
     return rc;
 }
 
-/* ---- computing
- * --------------------------------------------------------------------------------------- */
+/* ---- computing ---- */
 
 static const struct ArrowArray *old_values(const file_update *update, const frz_batch *batch,
                                            int32_t field_id)

@@ -11,8 +11,7 @@
 #include "scan/scan_stitch.h"
 #include "write/write_commit.h"
 
-/* ---- the statement, bound to one version of the table (column_update_bind.c)
- * --------------------- */
+/* ---- the statement, bound to one version of the table (column_update_bind.c) ---- */
 
 typedef struct update_assignment {
     frz_str column;
@@ -44,8 +43,7 @@ frz_code update_plan_parse(update_plan *plan, frz_arena *arena, const frz_assign
 frz_code update_plan_bind(update_plan *plan, const frz_schema *schema, frz_error *err);
 void update_plan_unbind(update_plan *plan);
 
-/* ---- one data file (column_update_file.c)
- * ------------------------------------------------------------- */
+/* ---- one data file (column_update_file.c) ---- */
 
 /* The column file that was written for one data file. */
 typedef struct update_result {
@@ -63,8 +61,7 @@ void update_result_reset(const frz_env *env, update_result *result);
 frz_code update_file(const update_plan *plan, const frz_commit_attempt *attempt,
                      const frz_entry *entry, bool sync_each, update_result *out, frz_error *err);
 
-/* ---- another writer was first (column_update_lineage.c)
- * -------------------------------------------------- */
+/* ---- another writer was first (column_update_lineage.c) ---- */
 
 /* Write a column file with only the lineage column: null where the result's own column file is
  * null (rows that it updated), else what the newest entry says. location: free with frz_free. */
@@ -72,8 +69,7 @@ frz_code update_lineage_file(const update_plan *plan, const frz_commit_attempt *
                              const frz_entry *newest, const update_result *result, bool sync_each,
                              char **location, int64_t *bytes, frz_error *err);
 
-/* ---- what changes on an entry (column_update_entry.c); all of it in the arena
- * ------------------------------ */
+/* ---- what changes on an entry (column_update_entry.c); all of it in the arena ---- */
 
 /* Take ids out of all column files of an entry, drop files that provide nothing any more, add new
  * files; ordered by location. spec: writer procedure, step 4 */

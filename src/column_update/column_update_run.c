@@ -30,8 +30,7 @@ typedef struct update_job {
     size_t done_count, done_capacity;
 } update_job;
 
-/* ---- remembering
- * --------------------------------------------------------------------------------- */
+/* ---- remembering ---- */
 
 static done_file *find_done(const update_job *job, const frz_entry *entry)
 {
@@ -90,8 +89,7 @@ out:
     return rc;
 }
 
-/* ---- does a result still hold?
- * --------------------------------------------------------------------- */
+/* ---- does a result still hold? ---- */
 
 /* The file that provides a field is the same as when the result was computed. */
 static bool same_provider(const done_file *done, const frz_entry *newest, int32_t field_id)
@@ -122,8 +120,7 @@ static bool values_hold(const update_job *job, const done_file *done,
     return hold;
 }
 
-/* ---- building
- * ----------------------------------------------------------------------------------------- */
+/* ---- building ---- */
 
 static frz_code column_file_of(const frz_commit_attempt *attempt, const char *location,
                                int64_t bytes, const int32_t *ids, size_t count,

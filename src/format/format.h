@@ -24,11 +24,11 @@ typedef struct frz_batch {
 } frz_batch;
 
 typedef struct frz_read_request {
-    const frz_type *projection;   /* STRUCT; ids at every depth */
-    const frz_row_range *ranges;  /* NULL: all rows */
+    const frz_type *projection;  /* STRUCT; ids at every depth */
+    const frz_row_range *ranges; /* NULL: all rows */
     size_t range_count;
-    int64_t max_rows;             /* of a batch; 0: 65 536 */
-    int64_t max_bytes;            /* of a batch, about; 0: 16 MiB */
+    int64_t max_rows;  /* of a batch; 0: 65 536 */
+    int64_t max_bytes; /* of a batch, about; 0: 16 MiB */
 } frz_read_request;
 
 /* An open data, column or manifest file; immutable, may serve several readers at once. */
@@ -36,8 +36,8 @@ typedef struct frz_data_file frz_data_file;
 typedef struct frz_data_reader frz_data_reader;
 
 typedef struct frz_format_model {
-    const char *name;      /* "parquet" */
-    const uint8_t *magic;  /* first bytes of a file */
+    const char *name;     /* "parquet" */
+    const uint8_t *magic; /* first bytes of a file */
     size_t magic_size;
     frz_code (*open)(const frz_env *env, frz_file *file /* moves, also on failure */,
                      frz_data_file **out, frz_error *err);
@@ -54,7 +54,7 @@ typedef struct frz_format_model {
     void (*close_reader)(frz_data_reader *reader);
 } frz_format_model;
 
-/* ---- the registry (format_registry.c) ----------------------------------------------------------------- */
+/* ---- the registry (format_registry.c) ---- */
 
 /* The format by name, case-insensitive; FRZ_E_UNSUPPORTED "no reader for format orc". */
 frz_code frz_format_by_name(frz_str name, const frz_format_model **out, frz_error *err);

@@ -56,8 +56,7 @@ static frz_code format_by_magic(const uint8_t *first, size_t len, const frz_form
     return frz_fail_at(err, FRZ_E_CORRUPT, 0, "the first bytes are of no known file format");
 }
 
-/* ---- name mapping ------------------------------------------------------------------------------
- */
+/* ---- name mapping ---- */
 
 static bool has_ids(const frz_field *field)
 {
@@ -102,8 +101,7 @@ out:
     return frz_context(err, rc, "applying the name mapping to %s", frz_file_location(file->file));
 }
 
-/* ---- files and readers
- * ---------------------------------------------------------------------------- */
+/* ---- files and readers ---- */
 
 static frz_code find_model(const frz_file *file, const frz_format_model **out, frz_error *err)
 {

@@ -7,8 +7,7 @@
 
 #include "base/base.h"
 
-/* ---- locations --------------------------------------------------------------------------------
- */
+/* ---- locations ---- */
 
 /* True if the location starts with a URI scheme: ALPHA then ALPHA / DIGIT / + - . then a colon. */
 bool frz_location_has_scheme(frz_str location);
@@ -19,8 +18,7 @@ bool frz_location_local_path(frz_str location, frz_str *path);
  * Locations with a scheme are copied. Free with frz_free. */
 frz_code frz_location_from_path(const frz_env *env, const char *path, char **out, frz_error *err);
 
-/* ---- reading ------------------------------------------------------------------------------------
- */
+/* ---- reading ---- */
 
 typedef struct frz_file frz_file; /* an open, immutable file; read_at may run in parallel */
 
@@ -36,8 +34,7 @@ frz_code frz_file_read_all(const frz_env *env, const char *location, size_t max,
                            frz_error *err);
 frz_code frz_file_stat(const frz_env *env, const char *location, uint64_t *size, frz_error *err);
 
-/* ---- writing: a new file, visible under its name at once but referenced by nothing
- * ------------------ */
+/* ---- writing: a new file, visible under its name at once but referenced by nothing ---- */
 
 typedef struct frz_file_writer frz_file_writer;
 

@@ -23,7 +23,7 @@ typedef struct compact_job {
     int64_t done_rows, total_rows;
 } compact_job;
 
-/* ---- results of earlier attempts ------------------------------------------------------------ */
+/* ---- results of earlier attempts ---- */
 
 static bool same_column_file(const frz_column_file *a, const frz_column_file *b)
 {
@@ -102,7 +102,7 @@ out:
     return rc;
 }
 
-/* ---- the plan ------------------------------------------------------------------------------- */
+/* ---- the plan ---- */
 
 static int64_t entry_bytes(const frz_entry *entry)
 {

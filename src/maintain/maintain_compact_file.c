@@ -46,7 +46,7 @@ typedef struct compaction {
     frz_parquet_writer *writer;
 } compaction;
 
-/* ---- providers ------------------------------------------------------------------------------ */
+/* ---- providers ---- */
 
 /* Open a provider once, and check that it fits its entry. */
 static frz_code open_part(compaction *work, size_t index, frz_error *err)
@@ -73,7 +73,7 @@ out:
     return rc;
 }
 
-/* ---- which fields are written, and how ------------------------------------------------------ */
+/* ---- which fields are written, and how ---- */
 
 /* Same kinds and parameters with the same field ids in the same order at every depth. */
 static bool same_layout(const frz_type *a, const frz_type *b)
@@ -196,7 +196,7 @@ out:
     return rc;
 }
 
-/* ---- row groups ----------------------------------------------------------------------------- */
+/* ---- row groups ---- */
 
 static frz_code plan_groups(compaction *work, frz_error *err)
 {
@@ -234,7 +234,7 @@ static bool find_group(const frz_data_file *file, frz_row_range rows, size_t *ou
     return low < count && ends[low] == rows.end && (low == 0 ? 0 : ends[low - 1]) == rows.start;
 }
 
-/* ---- writing -------------------------------------------------------------------------------- */
+/* ---- writing ---- */
 
 static frz_code decode_column(compaction *work, const compact_column *column, size_t index,
                               frz_row_range rows, frz_error *err)
@@ -343,7 +343,7 @@ out:
     return rc;
 }
 
-/* ---- statistics ----------------------------------------------------------------------------- */
+/* ---- statistics ---- */
 
 /* What the chunks did not tell, the old entry may: it describes the same values. */
 static frz_code complete_stats(frz_arena *arena, const frz_entry *entry, frz_field_stats *stats,
@@ -382,7 +382,7 @@ out:
     return rc;
 }
 
-/* ---- one file ------------------------------------------------------------------------------- */
+/* ---- one file ---- */
 
 static frz_code compaction_begin(compaction *work, frz_error *err)
 {

@@ -8,7 +8,7 @@
 #include "frazil/maintain.h"
 #include "write/write_commit.h"
 
-/* ---- providers (maintain_provider.c) -------------------------------------------------------- */
+/* ---- providers (maintain_provider.c) ---- */
 
 /* Parts of an entry: 0 is the base, i + 1 its column file i. */
 #define FRZ_PART_MIXED SIZE_MAX
@@ -18,7 +18,7 @@
 frz_code frz_maintain_provider(const frz_entry *entry, const frz_field *field, size_t *part,
                                frz_error *err);
 
-/* ---- compaction of one data file (maintain_compact_file.c) ---------------------------------- */
+/* ---- compaction of one data file (maintain_compact_file.c) ---- */
 
 /* A finished compacted file. All memory is in the arena it was made with. */
 typedef struct frz_compacted {
@@ -43,7 +43,7 @@ static inline int64_t frz_maintain_sum(int64_t a, int64_t b)
     return frz_add_i64(a, b, &sum) ? sum : INT64_MAX;
 }
 
-/* ---- keys (maintain_key.c): short names of things seen before ------------------------------- */
+/* ---- keys (maintain_key.c): short names of things seen before ---- */
 
 /* A 128-bit hash: what has the same key is taken for the same thing. */
 typedef struct frz_key {
@@ -73,7 +73,7 @@ bool frz_key_map_get(const frz_key_map *map, frz_key key, size_t *value);
 /* Set the value of a key; *added tells whether it is new and may be NULL. */
 frz_code frz_key_map_put(frz_key_map *map, frz_key key, size_t value, bool *added, frz_error *err);
 
-/* ---- validation ----------------------------------------------------------------------------- */
+/* ---- validation ---- */
 
 /* Row ids of one base file as ascending runs; in file order they need not ascend. */
 typedef struct frz_row_runs {

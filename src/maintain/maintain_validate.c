@@ -8,7 +8,7 @@
 
 #include "maintain/maintain_internal.h"
 
-/* ---- findings ------------------------------------------------------------------------------- */
+/* ---- findings ---- */
 
 void frz_validate_find(frz_validation *v, const char *location, const char *fmt, ...)
 {
@@ -53,7 +53,7 @@ frz_code frz_validate_failure(frz_validation *v, const char *location, frz_code 
     }
 }
 
-/* ---- metadata ------------------------------------------------------------------------------- */
+/* ---- metadata ---- */
 
 static const char *metadata_location(const frz_validation *v)
 {
@@ -130,7 +130,7 @@ static void check_metadata(frz_validation *v)
     }
 }
 
-/* ---- snapshots ------------------------------------------------------------------------------ */
+/* ---- snapshots ---- */
 
 /* The parent's root for comparison; an empty one if it is not retained or cannot be read, which is
  * told when the parent's own turn comes. */

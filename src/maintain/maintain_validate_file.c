@@ -7,7 +7,7 @@
 
 #define TYPE_TEXT 160
 
-/* ---- opening -------------------------------------------------------------------------------- */
+/* ---- opening ---- */
 
 /* Open one file; *out stays NULL, with a finding told, if it cannot be opened. */
 static frz_code open_file(frz_validation *v, frz_str recorded, int64_t recorded_size,
@@ -42,7 +42,7 @@ static frz_code open_file(frz_validation *v, frz_str recorded, int64_t recorded_
     return rc;
 }
 
-/* ---- schemas -------------------------------------------------------------------------------- */
+/* ---- schemas ---- */
 
 static const frz_field *field_of(const frz_type *type, int32_t id)
 {
@@ -135,7 +135,7 @@ out:
     return rc;
 }
 
-/* ---- one entry ------------------------------------------------------------------------------ */
+/* ---- one entry ---- */
 
 static void value_key(frz_key *key, bool has, const frz_value *value)
 {

@@ -6,7 +6,7 @@
  */
 #include "maintain/maintain_internal.h"
 
-/* ---- opening -------------------------------------------------------------------------------- */
+/* ---- opening ---- */
 
 /* What an entry must keep as long as nobody modifies it. */
 static frz_key content_key(frz_key where, const frz_entry *entry)
@@ -91,7 +91,7 @@ void frz_validate_root_reset(frz_validate_root *root)
     root->count = 0;
 }
 
-/* ---- numbers of one entry ------------------------------------------------------------------- */
+/* ---- numbers of one entry ---- */
 
 static void check_snapshot_ids(frz_validation *v, const frz_validate_root *root,
                                const frz_validate_item *item)
@@ -186,7 +186,7 @@ static void check_lineage_column(frz_validation *v, const frz_validate_item *ite
     }
 }
 
-/* ---- entries of one location together ------------------------------------------------------- */
+/* ---- entries of one location together ---- */
 
 /* Index + 1 of the entry of each kind for one location; 0: none. */
 typedef struct place {
@@ -279,7 +279,7 @@ static void check_place(frz_validation *v, const frz_validate_root *root, const 
     }
 }
 
-/* ---- against the parent --------------------------------------------------------------------- */
+/* ---- against the parent ---- */
 
 /* The entry of a root that says what became of the parent's: the live one of an EXISTING file, the
  * old half of a modified one, the DELETED one. */

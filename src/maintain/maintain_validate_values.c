@@ -34,7 +34,7 @@ typedef struct value_pass {
     size_t field_count, field_capacity;
 } value_pass;
 
-/* ---- which columns -------------------------------------------------------------------------- */
+/* ---- which columns ---- */
 
 /* True if these statistics were compared with this file's values before. */
 static frz_code stats_seen(value_pass *pass, const frz_field_stats *stats, bool *seen,
@@ -112,7 +112,7 @@ out:
     return rc;
 }
 
-/* ---- comparing ------------------------------------------------------------------------------ */
+/* ---- comparing ---- */
 
 static void find_stats(value_pass *pass, const value_check *check, const char *what,
                        const frz_value *recorded, const char *relation, const frz_value *actual,
@@ -192,7 +192,7 @@ static frz_code compare_check(value_pass *pass, const value_check *check, frz_ar
     return FRZ_OK;
 }
 
-/* ---- reading -------------------------------------------------------------------------------- */
+/* ---- reading ---- */
 
 static frz_code add_batch(value_pass *pass, const struct ArrowArray *batch, frz_error *err)
 {
@@ -272,7 +272,7 @@ out:
     return rc;
 }
 
-/* ---- _last_updated_sequence_number ---------------------------------------------------------- */
+/* ---- _last_updated_sequence_number ---- */
 
 typedef struct updated_check {
     int64_t most;
@@ -325,7 +325,7 @@ out:
     return rc;
 }
 
-/* ---- row ids -------------------------------------------------------------------------------- */
+/* ---- row ids ---- */
 
 typedef struct runs_reader {
     frz_validation *v;
@@ -389,7 +389,7 @@ out:
     return rc;
 }
 
-/* ---- row ids of a snapshot ------------------------------------------------------------------ */
+/* ---- row ids of a snapshot ---- */
 
 typedef struct owned_run {
     frz_row_range ids;

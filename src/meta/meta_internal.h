@@ -40,14 +40,12 @@ frz_code meta_json_pairs(const json_t *object, const char *prefix, const char *k
                          frz_arena *arena, const frz_property_kv **out, size_t *count,
                          frz_error *err);
 
-/* ---- reading ------------------------------------------------------------------------------------
- */
+/* ---- reading ---- */
 
 /* Unpack a gzip metadata file in place; other bytes stay as they are (meta_gzip.c). */
 frz_code meta_gunzip(const frz_env *env, frz_buf *bytes, frz_error *err);
 
-/* ---- the row type of manifests (meta_manifest_type.c) -----------------------------------------
- */
+/* ---- the row type of manifests (meta_manifest_type.c) ---- */
 
 /* Columns of tracked_file and members of its structs, in the order in which they are written. */
 typedef enum meta_column {
@@ -146,8 +144,7 @@ frz_code meta_manifest_row_to_read(frz_arena *arena, const meta_stats_shape *sha
 const frz_field_stats *meta_find_stats(const frz_field_stats *stats, size_t count, int32_t field_id,
                                        size_t *cursor);
 
-/* ---- checks of entries (meta_manifest_check.c) ------------------------------------------------
- */
+/* ---- checks of entries (meta_manifest_check.c) ---- */
 
 typedef struct meta_entry_rules {
     const frz_metadata *metadata;

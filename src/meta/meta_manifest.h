@@ -31,7 +31,7 @@ typedef enum frz_content {
 } frz_content;
 
 typedef struct frz_column_file {
-    frz_str location; /* as recorded */
+    frz_str location;         /* as recorded */
     const int32_t *field_ids; /* ascending, no duplicates, not empty */
     size_t field_id_count;
     frz_str file_format;
@@ -64,7 +64,7 @@ typedef struct frz_entry {
     bool has_deletion_vector;
 } frz_entry;
 
-/* ---- reading (meta_manifest_read.c) ----------------------------------------------------------------------- */
+/* ---- reading (meta_manifest_read.c) ---- */
 
 /* An open root manifest: immutable, all of its own memory. */
 typedef struct frz_manifest frz_manifest;
@@ -86,7 +86,7 @@ const frz_field_stats *frz_entry_stats(const frz_entry *entry, int32_t field_id)
 /* The column file that provides a field, or NULL: the base. */
 const frz_column_file *frz_entry_provider(const frz_entry *entry, int32_t field_id);
 
-/* ---- writing (meta_manifest_write.c) ---------------------------------------------------------------------------- */
+/* ---- writing (meta_manifest_write.c) ---- */
 
 /* Write a root manifest of entries. Statistics are written for stats_fields (ids, from the metrics
  * configuration); others are dropped. Returns its size. */
@@ -94,7 +94,7 @@ frz_code frz_manifest_write(const frz_table *table, const char *location, const 
                             const frz_entry *const *entries, size_t entry_count, bool durable,
                             int64_t *bytes, frz_error *err);
 
-/* ---- metrics configuration (meta_metrics.c): write.metadata.metrics.* ---------------------------------------------- */
+/* ---- metrics configuration (meta_metrics.c): write.metadata.metrics.* ---- */
 
 typedef enum frz_metrics_mode {
     FRZ_METRICS_NONE,
@@ -111,7 +111,7 @@ typedef struct frz_metrics_config {
         bool required;
         frz_metrics_mode mode;
         size_t length; /* of TRUNCATE */
-    } *fields;
+    } * fields;
 } frz_metrics_config;
 
 /* Default mode truncate(16) for the first write.metadata.metrics.max-inferred-column-defaults (100)
@@ -120,7 +120,7 @@ frz_code frz_metrics_config_of(const frz_metadata *metadata, const frz_schema *s
                                frz_arena *arena, frz_metrics_config *out, frz_error *err);
 /* Apply modes: drop statistics of fields without metrics, keep counts only, shorten bounds. */
 frz_code frz_metrics_apply(const frz_metrics_config *config, const frz_field_stats *stats,
-                           size_t count, frz_arena *arena, frz_field_stats **out,
-                           size_t *out_count, frz_error *err);
+                           size_t count, frz_arena *arena, frz_field_stats **out, size_t *out_count,
+                           frz_error *err);
 
 #endif

@@ -22,7 +22,7 @@ typedef struct frz_snapshot {
     int64_t timestamp_ms;
     frz_str root_manifest; /* as recorded, may be relative; ptr NULL: has a manifest list */
     frz_str manifest_list;
-    int32_t schema_id;     /* -1: none recorded */
+    int32_t schema_id; /* -1: none recorded */
     int64_t first_row_id, added_rows;
     const frz_property_kv *summary; /* "operation" among them */
     size_t summary_count;
@@ -46,7 +46,7 @@ typedef struct frz_metadata {
     const frz_snapshot *snapshots; /* in the order of the file */
     size_t snapshot_count;
     int64_t current_snapshot_id; /* 0: none */
-    json_t *json; /* the whole document as read; owned */
+    json_t *json;                /* the whole document as read; owned */
 } frz_metadata;
 
 /* The public table: metadata plus where it came from. */
@@ -62,21 +62,22 @@ struct frz_table {
     bool has_mapping;
     struct {
         char *from, *to;
-    } *maps; /* location maps for access */
+    } * maps; /* location maps for access */
     size_t map_count;
 };
 
-/* ---- reading (meta_json_read.c) ---------------------------------------------------------------------------- */
+/* ---- reading (meta_json_read.c) ---- */
 
 /* Parse a metadata JSON document. location is used in messages and as metadata_location. */
 frz_code frz_table_parse(const frz_env *env, const char *location, frz_str json,
                          const frz_table_open_options *opts, frz_table **out, frz_error *err);
 
-/* ---- looking up ---------------------------------------------------------------------------------------------- */
+/* ---- looking up ---- */
 
 const frz_snapshot *frz_metadata_snapshot(const frz_metadata *metadata, int64_t snapshot_id);
 const frz_snapshot *frz_metadata_current_snapshot(const frz_metadata *metadata); /* or NULL */
-const frz_schema *frz_metadata_schema(const frz_metadata *metadata, int32_t schema_id); /* or NULL */
+const frz_schema *frz_metadata_schema(const frz_metadata *metadata,
+                                      int32_t schema_id); /* or NULL */
 const frz_schema *frz_metadata_current_schema(const frz_metadata *metadata);
 /* The snapshot asked for (0: the current one; NULL if the table has none) and the schema that a
  * read of it uses: the snapshot's own if one was named, else the current one. */
@@ -89,7 +90,7 @@ frz_str frz_metadata_property(const frz_metadata *metadata, const char *key, con
 frz_code frz_metadata_property_i64(const frz_metadata *metadata, const char *key, int64_t fallback,
                                    int64_t *out, frz_error *err);
 
-/* ---- paths (meta_path.c): spec: v4 relative paths ----------------------------------------------------------------- */
+/* ---- paths (meta_path.c): spec: v4 relative paths ---- */
 
 /* Recorded location -> absolute location; free with frz_free. */
 frz_code frz_table_resolve(const frz_table *table, frz_str recorded, char **out, frz_error *err);
@@ -104,10 +105,10 @@ frz_code frz_table_new_metadata_path(const frz_table *table, const char *name, c
 frz_code frz_table_new_data_path(const frz_table *table, const char *name, char **out,
                                  frz_error *err);
 
-/* ---- writing (meta_json_write.c) --------------------------------------------------------------------------------------- */
+/* ---- writing (meta_json_write.c) ---- */
 
 typedef struct frz_new_table {
-    frz_str location;          /* absolute */
+    frz_str location; /* absolute */
     const frz_schema *schema;
     int32_t last_column_id;
     const frz_property_kv *properties;
@@ -120,10 +121,10 @@ frz_code frz_metadata_json_new(const frz_env *env, const frz_new_table *table, j
 
 /* What a commit changes. Unset members (NULL, 0) leave things as they are. */
 typedef struct frz_metadata_change {
-    const frz_snapshot *snapshot;      /* appended and made current; branch main follows */
-    int64_t next_row_id;               /* with snapshot */
-    const frz_schema *schema;          /* added and made current; its schema_id is given by callee */
-    int32_t last_column_id;            /* with schema */
+    const frz_snapshot *snapshot; /* appended and made current; branch main follows */
+    int64_t next_row_id;          /* with snapshot */
+    const frz_schema *schema;     /* added and made current; its schema_id is given by callee */
+    int32_t last_column_id;       /* with schema */
     const frz_property_kv *set_properties;
     size_t set_property_count;
 } frz_metadata_change;
@@ -132,8 +133,8 @@ typedef struct frz_metadata_change {
  * write.metadata.previous-versions-max), last-updated-ms (never before the parent's + 1),
  * last-sequence-number. previous_location may be NULL for a new table. */
 frz_code frz_metadata_json_change(const frz_env *env, const json_t *base,
-                                  const char *previous_location,
-                                  const frz_metadata_change *change, json_t **out, frz_error *err);
+                                  const char *previous_location, const frz_metadata_change *change,
+                                  json_t **out, frz_error *err);
 /* Compact text; appended. */
 frz_code frz_json_dump(const json_t *json, frz_buf *out, frz_error *err);
 /* Write a new metadata file "NNNNN-UUID.metadata.json" next to its kin; location: free with

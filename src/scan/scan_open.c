@@ -21,8 +21,7 @@ struct frz_scan {
     frz_scan_report report;
 };
 
-/* ---- opening -----------------------------------------------------------------------------------
- */
+/* ---- opening ---- */
 
 /* Fields in the order asked for; a name may stand twice. */
 static frz_code resolve_columns(frz_scan *scan, const frz_scan_options *opts,
@@ -175,8 +174,7 @@ void frz_scan_report_get(const frz_scan *scan, frz_scan_report *out)
     }
 }
 
-/* ---- reading
- * ------------------------------------------------------------------------------------- */
+/* ---- reading ---- */
 
 static void close_entry(frz_scan *scan)
 {
@@ -306,8 +304,7 @@ out:
     return rc;
 }
 
-/* ---- as a stream
- * ------------------------------------------------------------------------------------ */
+/* ---- as a stream ---- */
 
 static frz_code stream_schema(void *ctx, struct ArrowSchema *out, frz_error *err)
 {

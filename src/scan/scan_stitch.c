@@ -57,8 +57,7 @@ static frz_str entry_location(const frz_stitch *stitch)
     return stitch->entry->location;
 }
 
-/* ---- providers --------------------------------------------------------------------------------
- */
+/* ---- providers ---- */
 
 typedef struct nested_check {
     const frz_column_file *provider; /* of the top-level field */
@@ -116,8 +115,7 @@ static frz_code find_provider(const frz_stitch *stitch, const frz_field *field,
     return FRZ_OK;
 }
 
-/* ---- opening ------------------------------------------------------------------------------------
- */
+/* ---- opening ---- */
 
 static bool any_field_has_id(const frz_type *type)
 {
@@ -357,8 +355,7 @@ const int64_t *frz_stitch_group_ends(const frz_stitch *stitch, size_t *count)
     return best == NULL ? NULL : frz_data_file_group_ends(best->file, count);
 }
 
-/* ---- reading
- * ---------------------------------------------------------------------------------------- */
+/* ---- reading ---- */
 
 /* Have rows in every part; the window is what all of them have. FRZ_END at the end. */
 static frz_code next_window(frz_stitch *stitch, int64_t *first_row, int64_t *rows, frz_error *err)

@@ -50,8 +50,7 @@ size_t frz_float_text(float value, char *text);
 /* "-12.34" from unscaled digits; at least 64 bytes. */
 size_t frz_decimal_text(frz_i128 unscaled, int32_t scale, char *text);
 
-/* ---- builders (type_builder.c)
- * --------------------------------------------------------------------- */
+/* ---- builders (type_builder.c) ---- */
 
 /* Collects rows of any type, nested ones through child builders. */
 typedef struct frz_builder frz_builder;

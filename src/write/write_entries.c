@@ -80,8 +80,7 @@ frz_entry frz_entry_added(const frz_commit_attempt *attempt)
     };
 }
 
-/* ---- the snapshot -------------------------------------------------------------------------------
- */
+/* ---- the snapshot ---- */
 
 /* Counted from the entries; zero counts are left out. */
 static void count_entries(const frz_commit_plan *plan, int64_t counts[5], int64_t *files,
@@ -161,8 +160,7 @@ frz_code frz_commit_snapshot(const frz_commit_attempt *attempt, const frz_commit
     return snapshot_summary(attempt, plan, snapshot, err);
 }
 
-/* ---- where a new table lies
- * ------------------------------------------------------------------------ */
+/* ---- where a new table lies ---- */
 
 /* One folder name: bytes that could mean something to a shell, a path or a URI become %XX. */
 static frz_code append_folder(frz_buf *out, const char *name, frz_error *err)

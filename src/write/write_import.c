@@ -39,7 +39,7 @@ typedef struct import_job {
     int64_t done_bytes;
 } import_job;
 
-/* ---- planning: footers only ----------------------------------------------------------------- */
+/* ---- planning: footers only ---- */
 
 static frz_code open_failed(const import_source *source, frz_code rc, frz_error *err)
 {
@@ -167,7 +167,7 @@ out:
     return rc;
 }
 
-/* ---- writing -------------------------------------------------------------------------------- */
+/* ---- writing ---- */
 
 /* The source is still what was planned: nobody has written it anew meanwhile. */
 static frz_code check_unchanged(import_job *job, const import_source *source,

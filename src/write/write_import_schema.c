@@ -31,7 +31,7 @@ static size_t place_text(const import_place *place, char *text, size_t size)
     return at + len;
 }
 
-/* ---- what one file must fulfil -------------------------------------------------------------- */
+/* ---- what one file must fulfil ---- */
 
 typedef struct id_list {
     const frz_env *env;
@@ -177,7 +177,7 @@ out:
     return rc;
 }
 
-/* ---- copies of trees ------------------------------------------------------------------------ */
+/* ---- copies of trees ---- */
 
 /* The field of a struct with this name, looked for at the likely index first. */
 static const frz_field *field_by_name(const frz_type *type, size_t likely, frz_str name)
@@ -248,7 +248,7 @@ frz_code frz_import_number(frz_arena *arena, const frz_type *type, const frz_typ
     return copy_with_ids(arena, type, table_type, true, out, err);
 }
 
-/* ---- fitting one more file ------------------------------------------------------------------ */
+/* ---- fitting one more file ---- */
 
 typedef struct import_fit {
     const frz_import_schema *schema;

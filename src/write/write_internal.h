@@ -27,7 +27,7 @@ frz_code frz_commit_table_location(const frz_commit *commit, char **out, frz_err
 frz_code frz_commit_snapshot(const frz_commit_attempt *attempt, const frz_commit_plan *plan,
                              int64_t next_row_id, frz_snapshot *snapshot, frz_error *err);
 
-/* ---- import: fitting the schemas of files together (write_import_schema.c) ------------------ */
+/* ---- import: fitting the schemas of files together (write_import_schema.c) ---- */
 
 /* The schema that all files seen so far fit into. Field ids stay 0 until a file with ids comes. */
 typedef struct frz_import_schema {

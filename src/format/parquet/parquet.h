@@ -9,7 +9,7 @@
 
 extern const frz_format_model frz_parquet_model;
 
-/* ---- footer as metrics (parquet_metrics.c) ------------------------------------------------------------- */
+/* ---- footer as metrics (parquet_metrics.c) ---- */
 
 /* Statistics of every primitive field that is not below a list or map, from the footer alone, in
  * terms of the requested struct's types (promoted, converted as reading converts). What the footer
@@ -19,14 +19,15 @@ frz_code frz_parquet_metrics(const frz_data_file *file, const frz_type *struct_t
                              frz_error *err);
 /* FRZ_E_UNSUPPORTED naming the first column, at any depth, that could never be read. */
 frz_code frz_parquet_check_readable(const frz_data_file *file, frz_error *err);
-/* Compressed bytes of the column chunks of one top-level field, over all row groups; 0 if absent. */
+/* Compressed bytes of the column chunks of one top-level field, over all row groups; 0 if absent.
+ */
 int64_t frz_parquet_field_bytes(const frz_data_file *file, int32_t field_id);
 /* Offsets at which row groups start, ascending, as split_offsets; in the file's arena. */
 const int64_t *frz_parquet_split_offsets(const frz_data_file *file, size_t *count);
 /* Value of a footer key, ptr NULL if absent. */
 frz_str frz_parquet_key_value(const frz_data_file *file, const char *key);
 
-/* ---- writing (parquet_writer.c) ------------------------------------------------------------------------------ */
+/* ---- writing (parquet_writer.c) ---- */
 
 typedef enum frz_parquet_codec {
     FRZ_PARQUET_UNCOMPRESSED = 0, /* values of the format */
@@ -43,23 +44,25 @@ typedef enum frz_parquet_dictionary {
 
 typedef struct frz_parquet_write_options {
     frz_parquet_codec codec;
-    int level;                 /* codec's level; 0: default (zstd 1) */
+    int level; /* codec's level; 0: default (zstd 1) */
     frz_parquet_dictionary dictionary;
-    bool byte_stream_split;    /* for float and double */
-    int page_version;          /* 1 or 2 */
-    size_t page_bytes;         /* about, before compression; 0: 256 KiB */
-    int64_t page_rows;         /* 0: no bound */
-    size_t group_bytes;        /* encoded bytes after which write() ends a group; 0: 32 MiB */
-    int64_t group_rows;        /* 0: no bound */
-    bool no_statistics;        /* manifests carry none of their own */
-    bool no_metrics;           /* do not collect frz_field_stats */
-    const char *const *keys;   /* key-value metadata */
+    bool byte_stream_split;  /* for float and double */
+    int page_version;        /* 1 or 2 */
+    size_t page_bytes;       /* about, before compression; 0: 256 KiB */
+    int64_t page_rows;       /* 0: no bound */
+    size_t group_bytes;      /* encoded bytes after which write() ends a group; 0: 32 MiB */
+    int64_t group_rows;      /* 0: no bound */
+    bool no_statistics;      /* manifests carry none of their own */
+    bool no_metrics;         /* do not collect frz_field_stats */
+    const char *const *keys; /* key-value metadata */
     const char *const *values;
     size_t key_count;
 } frz_parquet_write_options;
 
-#define FRZ_PARQUET_WRITE_DEFAULTS \
-    {.codec = FRZ_PARQUET_ZSTD, .level = 1, .byte_stream_split = true, .page_version = 1}
+#define FRZ_PARQUET_WRITE_DEFAULTS                                                                 \
+    {                                                                                              \
+        .codec = FRZ_PARQUET_ZSTD, .level = 1, .byte_stream_split = true, .page_version = 1        \
+    }
 
 typedef struct frz_parquet_writer frz_parquet_writer;
 
@@ -75,9 +78,8 @@ typedef struct frz_parquet_written {
 
 /* struct_type must outlive the writer. */
 frz_code frz_parquet_writer_open(const frz_env *env, const char *location,
-                                 const frz_type *struct_type,
-                                 const frz_parquet_write_options *opts, frz_parquet_writer **out,
-                                 frz_error *err);
+                                 const frz_type *struct_type, const frz_parquet_write_options *opts,
+                                 frz_parquet_writer **out, frz_error *err);
 
 /* Row by row: groups are ended by size, or by end_group. A null in a required field is
  * FRZ_E_ARGUMENT naming column and row. The batch is borrowed. */

@@ -41,8 +41,7 @@ static frz_code null_in_required(const parquet_plan *plan, const parquet_leaf *l
                     plan->node->path, row);
 }
 
-/* ---- validity
- * ------------------------------------------------------------------------------------- */
+/* ---- validity ---- */
 
 /*
  * One bit per slot of a node. *out stays NULL if every slot has a value. length: slots that the
@@ -93,8 +92,7 @@ out:
     return rc;
 }
 
-/* ---- primitives
- * -------------------------------------------------------------------------------------- */
+/* ---- primitives ---- */
 
 static frz_code assemble_primitive(const frz_env *env, const parquet_plan *plan, uint8_t parent_def,
                                    int64_t rows, size_t length, struct ArrowArray *out,
@@ -121,8 +119,7 @@ out:
     return rc;
 }
 
-/* ---- nested
- * ---------------------------------------------------------------------------------------------- */
+/* ---- nested ---- */
 
 static frz_code assemble_node(const frz_env *env, const parquet_plan *plan, uint8_t parent_def,
                               int64_t rows, size_t length, struct ArrowArray *out, frz_error *err);

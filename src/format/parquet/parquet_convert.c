@@ -14,8 +14,7 @@
 /* Widest FIXED_LEN_BYTE_ARRAY decimal that is read; its high bytes must repeat the sign. */
 #define MAX_DECIMAL_WIDTH 64
 
-/* ---- choosing
- * ------------------------------------------------------------------------------------- */
+/* ---- choosing ---- */
 
 static bool is_micros(const frz_type *t)
 {
@@ -188,8 +187,7 @@ const char *parquet_conversion_problem(parquet_conversion conversion)
     }
 }
 
-/* ---- the loops
- * ---------------------------------------------------------------------------------------- */
+/* ---- the loops ---- */
 
 static int32_t load_i32(const uint8_t *p)
 {

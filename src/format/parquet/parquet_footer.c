@@ -18,8 +18,7 @@
 static const uint8_t magic_plain[4] = {'P', 'A', 'R', '1'};
 static const uint8_t magic_encrypted[4] = {'P', 'A', 'R', 'E'};
 
-/* ---- schema elements --------------------------------------------------------------------------
- */
+/* ---- schema elements ---- */
 
 static void *list_array(parquet_thrift *t, frz_arena *arena, size_t count, size_t size)
 {
@@ -227,8 +226,7 @@ static void parse_element(parquet_thrift *t, parquet_element *e)
     apply_converted(e);
 }
 
-/* ---- column chunks ------------------------------------------------------------------------------
- */
+/* ---- column chunks ---- */
 
 static void parse_statistics(parquet_thrift *t, parquet_statistics *s)
 {
@@ -391,8 +389,7 @@ static void parse_group(parquet_thrift *t, frz_arena *arena, parquet_group *g)
     }
 }
 
-/* ---- the whole
- * ------------------------------------------------------------------------------------ */
+/* ---- the whole ---- */
 
 static void parse_schema(parquet_thrift *t, const parquet_thrift_field *f, frz_arena *arena,
                          parquet_metadata *m)

@@ -8,8 +8,7 @@
 #include "format/format.h"
 #include "format/parquet/parquet_metadata.h"
 
-/* ---- Thrift compact protocol, reading (parquet_thrift.c) ----------------------------------------
- */
+/* ---- Thrift compact protocol, reading (parquet_thrift.c) ---- */
 
 typedef enum parquet_thrift_type {
     PARQUET_THRIFT_STOP = 0,
@@ -68,8 +67,7 @@ bool parquet_thrift_struct(parquet_thrift *t, const parquet_thrift_field *field)
 void parquet_thrift_skip(parquet_thrift *t, const parquet_thrift_field *field);
 frz_code parquet_thrift_fail(parquet_thrift *t, const char *fmt, ...) FRZ_PRINTF(2, 3);
 
-/* ---- the footer (parquet_footer.c)
- * ------------------------------------------------------------------ */
+/* ---- the footer (parquet_footer.c) ---- */
 
 #define PARQUET_TAIL_SIZE 8 /* footer length and magic */
 
@@ -81,8 +79,7 @@ frz_code parquet_footer_read(const frz_file *file, frz_arena *arena, parquet_met
 frz_code parquet_footer_parse(frz_arena *arena, frz_str bytes, uint64_t offset,
                               parquet_metadata *out, frz_error *err);
 
-/* ---- columns (parquet_schema.c)
- * ------------------------------------------------------------------------ */
+/* ---- columns (parquet_schema.c) ---- */
 
 /*
  * A field of the file's schema. The tree has the shape of the Iceberg type: children are parallel
@@ -120,8 +117,7 @@ frz_code parquet_schema_build(frz_arena *arena, const parquet_metadata *metadata
                               frz_error *err);
 const char *parquet_physical_name(parquet_physical physical);
 
-/* ---- the open file (parquet_file.c)
- * --------------------------------------------------------------------------- */
+/* ---- the open file (parquet_file.c) ---- */
 
 typedef struct parquet_file {
     frz_data_file base;
@@ -140,8 +136,7 @@ const parquet_node *parquet_file_node(const parquet_file *file, int32_t field_id
 /* First byte of a chunk's pages: the dictionary page if there is one. */
 int64_t parquet_chunk_start(const parquet_chunk *chunk);
 
-/* ---- reading (parquet_reader.c)
- * ---------------------------------------------------------------------------------- */
+/* ---- reading (parquet_reader.c) ---- */
 
 frz_code parquet_reader_open(const frz_data_file *file, const frz_type *file_type,
                              const frz_read_request *request, frz_data_reader **out,

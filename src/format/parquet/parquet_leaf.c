@@ -17,8 +17,7 @@
 #define MAX_ROW_ENTRIES (64u << 20)
 #define MAX_BYTES ((size_t)INT32_MAX)
 
-/* ---- lifetime -----------------------------------------------------------------------------------
- */
+/* ---- lifetime ---- */
 
 frz_code parquet_leaf_init(parquet_leaf *leaf, parquet_scratch *scratch, size_t index,
                            const frz_type *type, bool flat, frz_error *err)
@@ -93,8 +92,7 @@ out:
     return leaf_context(leaf, rc, err);
 }
 
-/* ---- values
- * ---------------------------------------------------------------------------------------- */
+/* ---- values ---- */
 
 static frz_code bad_value(const parquet_leaf *leaf, size_t index, frz_error *err)
 {
@@ -219,8 +217,7 @@ static size_t values_that_fit(const parquet_leaf *leaf, size_t n)
     return parquet_values_fit(&leaf->pages.values, n, MAX_BYTES - leaf->sink.bytes);
 }
 
-/* ---- pages
- * -------------------------------------------------------------------------------------------- */
+/* ---- pages ---- */
 
 /* Make sure that a page with entries is open. */
 static frz_code need_page(parquet_leaf *leaf, frz_error *err)
@@ -248,8 +245,7 @@ static frz_code short_levels(const parquet_leaf *leaf, frz_error *err)
                        leaf->pages.header_at, leaf->pages.header.num_values);
 }
 
-/* ---- flat columns
- * ---------------------------------------------------------------------------------------- */
+/* ---- flat columns ---- */
 
 /* Row of the value with this index among the valid ones. */
 static int64_t row_of_value(const uint8_t *bitmap, int64_t first, size_t rows, size_t index)
@@ -441,8 +437,7 @@ out:
     return leaf_context(leaf, rc, err);
 }
 
-/* ---- levels in blocks
- * ---------------------------------------------------------------------------------------- */
+/* ---- levels in blocks ---- */
 
 static bool levels_fit(const uint8_t *levels, size_t n, uint8_t max)
 {
@@ -524,8 +519,7 @@ static size_t count_equal(const uint8_t *levels, size_t n, uint8_t level)
     return count;
 }
 
-/* ---- nested columns
- * --------------------------------------------------------------------------------------------- */
+/* ---- nested columns ---- */
 
 static size_t taken_bytes(const parquet_leaf *leaf)
 {
@@ -669,9 +663,7 @@ void parquet_leaf_drop(parquet_leaf *leaf, int64_t rows)
     }
 }
 
-/* ---- skipping
- * --------------------------------------------------------------------------------------------------------
- */
+/* ---- skipping ---- */
 
 /* Rows of the open page that are passed over without being decoded. */
 static frz_code skip_flat_in_page(parquet_leaf *leaf, size_t n, frz_error *err)

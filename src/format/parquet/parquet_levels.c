@@ -27,8 +27,7 @@ void parquet_hybrid_init_msb(parquet_hybrid *h, const uint8_t *bytes, size_t len
     h->packed_left = width == 0 ? count : FRZ_MIN(count, (uint64_t)len * 8 / width);
 }
 
-/* ---- runs
- * ------------------------------------------------------------------------------------------ */
+/* ---- runs ---- */
 
 static bool read_run_header(parquet_hybrid *h, uint64_t *out)
 {
@@ -99,8 +98,7 @@ static void take_packed(parquet_hybrid *h, size_t n)
     h->packed_left -= n;
 }
 
-/* ---- bits
- * --------------------------------------------------------------------------------------------- */
+/* ---- bits ---- */
 
 static uint32_t msb_value(const parquet_hybrid *h, uint64_t i)
 {
@@ -151,8 +149,7 @@ static void unpack_bits(const parquet_hybrid *h, uint8_t *bits, int64_t first, s
     }
 }
 
-/* ---- reading
- * --------------------------------------------------------------------------------------------- */
+/* ---- reading ---- */
 
 size_t parquet_hybrid_u32(parquet_hybrid *h, uint32_t *out, size_t n)
 {

@@ -13,8 +13,7 @@
 #define PARQUET_SLACK 16
 #define PARQUET_BLOCK 1024 /* values handled at a time where they pass through a scratch array */
 
-/* ---- the RLE / bit-packed hybrid (parquet_levels.c)
- * ------------------------------------------------ */
+/* ---- the RLE / bit-packed hybrid (parquet_levels.c) ---- */
 
 typedef struct parquet_hybrid {
     const uint8_t *at, *end; /* runs not yet begun */
@@ -42,8 +41,7 @@ uint64_t parquet_hybrid_run_of(parquet_hybrid *h, uint32_t value);
 /* Bits that hold numbers up to max. */
 unsigned parquet_bit_width(uint32_t max);
 
-/* ---- delta encodings (parquet_delta.c)
- * ---------------------------------------------------------------- */
+/* ---- delta encodings (parquet_delta.c) ---- */
 
 /* DELTA_BINARY_PACKED of one page, value after value. */
 typedef struct parquet_delta {
@@ -65,15 +63,13 @@ size_t parquet_delta_read(parquet_delta *d, uint64_t *out, size_t n);
 /* The byte after the last value; only once all values were read or skipped. */
 const uint8_t *parquet_delta_end(const parquet_delta *d);
 
-/* ---- byte stream split (parquet_split.c)
- * ------------------------------------------------------------------ */
+/* ---- byte stream split (parquet_split.c) ---- */
 
 /* Values [first, first + n) of a page of count values of this width. */
 void parquet_split_read(const uint8_t *bytes, size_t count, size_t width, size_t first, size_t n,
                         uint8_t *out);
 
-/* ---- values of a page as they are in the file (parquet_values.c)
- * -------------------------------------------- */
+/* ---- values of a page as they are in the file (parquet_values.c) ---- */
 
 typedef struct parquet_dictionary {
     bool present;
@@ -115,8 +111,7 @@ size_t parquet_values_fit(const parquet_values *v, size_t n, size_t room);
 /* Bytes of a value of this element, 0 for BYTE_ARRAY. */
 size_t parquet_element_width(const parquet_element *e);
 
-/* ---- from the file's types to Iceberg's (parquet_convert.c)
- * -------------------------------------------------- */
+/* ---- from the file's types to Iceberg's (parquet_convert.c) ---- */
 
 typedef enum parquet_conversion {
     PARQUET_COPY,  /* same bytes */
@@ -150,8 +145,7 @@ size_t parquet_convert_views(parquet_conversion conversion, const frz_str *in, s
 /* What is wrong with a value that did not fit. */
 const char *parquet_conversion_problem(parquet_conversion conversion);
 
-/* ---- decoded values on their way into arrays (parquet_sink.c)
- * ------------------------------------------------- */
+/* ---- decoded values on their way into arrays (parquet_sink.c) ---- */
 
 /* Values are appended densely; spreading makes room for nulls. */
 typedef struct parquet_sink {
@@ -182,8 +176,7 @@ frz_code parquet_sink_finish(parquet_sink *s, struct ArrowArray *out, frz_error 
 /* Move the first n dense values into an empty sink, all of them without copying. */
 frz_code parquet_sink_take(parquet_sink *s, size_t n, parquet_sink *out, frz_error *err);
 
-/* ---- pages of a chunk (parquet_page.c)
- * --------------------------------------------------------------------------- */
+/* ---- pages of a chunk (parquet_page.c) ---- */
 
 typedef struct parquet_page_header {
     parquet_page_type type;
@@ -247,8 +240,7 @@ frz_code parquet_codec_of(int32_t codec, frz_codec_id *out, frz_error *err);
 frz_code parquet_chunk_range(const parquet_file *file, const parquet_chunk *chunk, uint64_t *start,
                              uint64_t *end, frz_error *err);
 
-/* ---- one leaf column (parquet_leaf.c)
- * ------------------------------------------------------------------------------ */
+/* ---- one leaf column (parquet_leaf.c) ---- */
 
 /*
  * Two ways of reading: a top-level primitive is read straight into its array; everything else keeps
@@ -294,8 +286,7 @@ size_t parquet_leaf_entries(const parquet_leaf *leaf, int64_t rows);
 /* Not flat: drop the levels of the first rows, whose values were taken from the sink. */
 void parquet_leaf_drop(parquet_leaf *leaf, int64_t rows);
 
-/* ---- columns from leaves (parquet_assemble.c)
- * ------------------------------------------------------------------------- */
+/* ---- columns from leaves (parquet_assemble.c) ---- */
 
 /* A requested field and where it comes from. */
 typedef struct parquet_plan {

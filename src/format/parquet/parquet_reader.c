@@ -44,8 +44,7 @@ typedef struct parquet_reader {
     size_t max_bytes;
 } parquet_reader;
 
-/* ---- planning
- * ------------------------------------------------------------------------------------ */
+/* ---- planning ---- */
 
 static frz_code add_leaf(parquet_reader *r, size_t index, const frz_type *type, bool flat,
                          parquet_leaf **out, frz_error *err)
@@ -201,8 +200,7 @@ out:
     return rc;
 }
 
-/* ---- opening
- * ------------------------------------------------------------------------------------------ */
+/* ---- opening ---- */
 
 static frz_code copy_ranges(parquet_reader *r, const frz_read_request *request, frz_error *err)
 {
@@ -302,8 +300,7 @@ out:
     return frz_context(err, rc, "reading %s", frz_data_file_location(file));
 }
 
-/* ---- batches
- * -------------------------------------------------------------------------------------------- */
+/* ---- batches ---- */
 
 /* Go to the next row that is wanted; false at the end. */
 static bool next_row(parquet_reader *r)

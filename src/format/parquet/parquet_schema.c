@@ -30,8 +30,7 @@ const char *parquet_physical_name(parquet_physical physical)
     return physical < 0 || (size_t)physical >= FRZ_ARRAY_COUNT(names) ? "group" : names[physical];
 }
 
-/* ---- primitive types ---------------------------------------------------------------------------
- */
+/* ---- primitive types ---- */
 
 static frz_type_id timestamp_id(const parquet_element *e)
 {
@@ -203,8 +202,7 @@ static frz_code primitive_type(builder *b, const parquet_element *e, const frz_t
     return FRZ_OK;
 }
 
-/* ---- the tree
- * -------------------------------------------------------------------------------------- */
+/* ---- the tree ---- */
 
 static bool element_is_group(const parquet_element *e)
 {

@@ -80,8 +80,7 @@ frz_code parquet_sink_validity(parquet_sink *s, size_t rows, frz_error *err)
     return rc;
 }
 
-/* ---- spreading: from the last row down, so that nothing is overwritten before it was moved
- * ---------- */
+/* ---- spreading: from the last row down, so that nothing is overwritten before it was moved ---- */
 
 #define SPREAD(type)                                                                               \
     do {                                                                                           \
@@ -145,8 +144,7 @@ void parquet_sink_spread(parquet_sink *s, size_t base, size_t rows, const uint8_
     }
 }
 
-/* ---- the end
- * -------------------------------------------------------------------------------------------- */
+/* ---- the end ---- */
 
 /* Bytes of 0 and 1 to bits. */
 static frz_code pack_bools(parquet_sink *s, frz_error *err)

@@ -48,8 +48,7 @@ static frz_code values_end(const parquet_values *v, frz_error *err)
                     (int)v->encoding);
 }
 
-/* ---- beginning a page ---------------------------------------------------------------------------
- */
+/* ---- beginning a page ---- */
 
 static frz_code init_dictionary(parquet_values *v, const parquet_dictionary *dictionary,
                                 frz_error *err)
@@ -222,8 +221,7 @@ frz_code parquet_values_init(parquet_values *v, const parquet_element *element, 
     }
 }
 
-/* ---- fixed width
- * ----------------------------------------------------------------------------------- */
+/* ---- fixed width ---- */
 
 /* True if n values of a width lie in the bytes that are left. */
 static bool plain_has(const parquet_values *v, size_t n)
@@ -389,8 +387,7 @@ frz_code parquet_values_fixed(parquet_values *v, size_t n, uint8_t *out, frz_err
     }
 }
 
-/* ---- BYTE_ARRAY
- * ---------------------------------------------------------------------------------------- */
+/* ---- BYTE_ARRAY ---- */
 
 static frz_code plain_views(parquet_values *v, size_t n, frz_str *out, frz_error *err)
 {
@@ -550,8 +547,7 @@ size_t parquet_values_fit(const parquet_values *v, size_t n, size_t room)
     return longest == 0 ? n : FRZ_MIN(n, room / longest);
 }
 
-/* ---- skipping
- * --------------------------------------------------------------------------------------------- */
+/* ---- skipping ---- */
 
 static frz_code skip_views(parquet_values *v, size_t n, frz_error *err)
 {

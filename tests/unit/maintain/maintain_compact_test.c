@@ -138,7 +138,7 @@ static void fold__chunks_are_copied_with_their_repetition(void **state)
     table_close(&t);
 }
 
-/* ---- schemas that moved on ------------------------------------------------------------------ */
+/* ---- schemas that moved on ---- */
 
 typedef struct new_schema {
     const frz_field *fields;
@@ -201,7 +201,7 @@ static void fold__nothing_to_do_makes_no_snapshot(void **state)
     table_close(&t);
 }
 
-/* ---- another writer comes first ------------------------------------------------------------- */
+/* ---- another writer comes first ---- */
 
 /* A catalog whose first swap loses to a commit that is made just then. */
 typedef struct racing {

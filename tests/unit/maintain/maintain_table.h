@@ -69,7 +69,7 @@ static inline frz_field test_field(int32_t id, const char *name, bool required, 
                        .type = frz_type_primitive(type)};
 }
 
-/* ---- arrays as text ------------------------------------------------------------------------- */
+/* ---- arrays as text ---- */
 
 static inline void array_of(test_table *t, const frz_type *type, const char *values,
                             struct ArrowArray *out)
@@ -107,7 +107,7 @@ static inline void text_of_array(const frz_type *type, const struct ArrowArray *
     }
 }
 
-/* ---- files ---------------------------------------------------------------------------------- */
+/* ---- files ---- */
 
 /* Write a Parquet file with row groups of so many rows (0: one group). */
 static inline void put_file(test_table *t, const char *location, const test_column *columns,
@@ -161,7 +161,7 @@ static inline void import_files(test_table *t, const char *const *files, size_t 
     assert_ok(frz_import(t->catalog, TEST_NAME, files, count, &options, NULL, &t->err), &t->err);
 }
 
-/* ---- commits -------------------------------------------------------------------------------- */
+/* ---- commits ---- */
 
 /* Changes a plan in which every live entry is EXISTING. */
 typedef void (*plan_change)(test_table *t, const frz_commit_attempt *attempt, frz_commit_plan *plan,
@@ -285,7 +285,7 @@ static inline void update_entry(test_table *t, const test_update *update)
     commit_change(t, apply_update, (void *)update);
 }
 
-/* ---- reading -------------------------------------------------------------------------------- */
+/* ---- reading ---- */
 
 typedef struct test_snapshot {
     frz_table *table;
@@ -359,7 +359,7 @@ static inline const char *part_path(test_table *t, size_t entry, size_t part)
     return out;
 }
 
-/* ---- findings ------------------------------------------------------------------------------- */
+/* ---- findings ---- */
 
 static inline void collect_finding(void *ctx, const char *location, const char *text)
 {

@@ -49,7 +49,7 @@ static void copy_over(const char *from, const char *to)
     write_bytes(to, "wb", bytes, len);
 }
 
-/* ---- files ---------------------------------------------------------------------------------- */
+/* ---- files ---- */
 
 static void files__sound_table_is_clean(void **state)
 {
@@ -141,7 +141,7 @@ static void files__types_that_cannot_be_read(void **state)
     table_close(&t);
 }
 
-/* ---- statistics ----------------------------------------------------------------------------- */
+/* ---- statistics ---- */
 
 static frz_field_stats *stats_of(frz_entry *entry)
 {
@@ -219,7 +219,7 @@ static void statistics__must_contain_the_values(void **state)
     }
 }
 
-/* ---- tracking ------------------------------------------------------------------------------- */
+/* ---- tracking ---- */
 
 static void high_sequence(frz_entry *entry)
 {
@@ -307,7 +307,7 @@ static void tracking__file_that_vanished(void **state)
     table_close(&t);
 }
 
-/* ---- lineage -------------------------------------------------------------------------------- */
+/* ---- lineage ---- */
 
 static void lineage__numbers_of_the_future(void **state)
 {
@@ -377,7 +377,7 @@ static void lineage__row_ids_are_unique(void **state)
     }
 }
 
-/* ---- metadata ------------------------------------------------------------------------------- */
+/* ---- metadata ---- */
 
 static void root__that_cannot_be_read_is_a_finding(void **state)
 {

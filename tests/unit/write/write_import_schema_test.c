@@ -54,7 +54,7 @@ static const char *text_of(fixture *f, const frz_type *type)
     return frz_type_text(type, text, 400);
 }
 
-/* ---- what one file must fulfil -------------------------------------------------------------- */
+/* ---- what one file must fulfil ---- */
 
 static void check__ids_everywhere_or_nowhere(void **state)
 {
@@ -137,7 +137,7 @@ static void strip__leaves_lineage_and_ids_out(void **state)
     frz_arena_reset(&f.arena);
 }
 
-/* ---- several files -------------------------------------------------------------------------- */
+/* ---- several files ---- */
 
 static void fit__any_order_and_optional_if_optional_in_one(void **state)
 {
