@@ -1,0 +1,473 @@
+/* Splicing: bytes that are copied, chunks that cannot be, values that come out. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "format/parquet/parquet.h"
+#include "format/parquet/parquet_internal.h"
+#include "unit/format/parquet_rows.h"
+
+typedef struct splice_test {
+    frz_env *env;
+    frz_arena arena;
+    char folder[64], src[96], dst[96];
+    frz_data_file *file;
+} splice_test;
+
+static void splice_open(splice_test *t, frz_env *env)
+{
+    *t = (splice_test){.env = env};
+    snprintf(t->folder, sizeof t->folder, "/tmp/parquet-splice-XXXXXX");
+    assert_non_null(mkdtemp(t->folder));
+    snprintf(t->src, sizeof t->src, "%s/src.parquet", t->folder);
+    snprintf(t->dst, sizeof t->dst, "%s/dst.parquet", t->folder);
+    frz_arena_init(&t->arena, env, FRZ_ARENA_NO_LIMIT);
+}
+
+static void splice_close(splice_test *t)
+{
+    frz_data_file_close(t->file);
+    unlink(t->src);
+    unlink(t->dst);
+    assert_int_equal(rmdir(t->folder), 0);
+    frz_arena_reset(&t->arena);
+}
+
+static void write_source(splice_test *t, const char *fields, const char *rows,
+                         const frz_parquet_write_options *opts)
+{
+    frz_error err = {0};
+    frz_parquet_writer *w;
+    const frz_type *type = rows_type(&t->arena, fields);
+    struct ArrowArray batch = rows_batch(t->env, type, rows);
+    assert_ok(frz_parquet_writer_open(t->env, t->src, type, opts, &w, &err), &err);
+    assert_ok(frz_parquet_writer_write(w, &batch, &err), &err);
+    assert_ok(frz_parquet_writer_finish(w, false, NULL, NULL, &err), &err);
+    frz_array_release(&batch);
+    assert_ok(frz_data_file_open(t->env, t->src, NULL, &t->file, &err), &err);
+}
+
+#define FIELDS                                                                                     \
+    "{'id':1,'name':'a','required':true,'type':'long'},"                                           \
+    "{'id':2,'name':'b','required':false,'type':'string'},"                                        \
+    "{'id':3,'name':'c','required':false,'type':'double'},"                                        \
+    "{'id':4,'name':'d','required':false,'type':{'type':'list','element-id':5,"                    \
+    "'element-required':false,'element':{'type':'struct','fields':["                               \
+    "{'id':6,'name':'x','required':false,'type':'int'},"                                           \
+    "{'id':7,'name':'y','required':true,'type':'string'}]}}},"                                     \
+    "{'id':8,'name':'e','required':false,'type':'date'}"
+#define ROWS                                                                                       \
+    "[{'a':1,'b':'one','c':1.5,'d':[{'x':1,'y':'p'},null],'e':'2026-01-01'},"                      \
+    "{'a':2,'b':'one','c':null,'d':[]},"                                                           \
+    "{'a':3,'b':'one','c':'NaN','d':null,'e':'2026-02-01'},"                                       \
+    "{'a':4,'b':'one','c':-0.5,'d':[{'y':'q'}]},"                                                  \
+    "{'a':5,'b':'two','c':2.5,'d':[{'x':2,'y':'r'},{'x':3,'y':'s'}]}]"
+
+static void check_same_rows(const frz_env *env, const frz_data_file *a, const frz_data_file *b,
+                            const frz_type *projection)
+{
+    frz_error err = {0};
+    const frz_data_file *files[2] = {a, b};
+    struct ArrowArray arrays[2];
+    for (int i = 0; i < 2; i++) {
+        frz_data_reader *reader;
+        frz_batch batch;
+        const frz_read_request request = {.projection = projection};
+        struct ArrowArray parts[8];
+        size_t n = 0;
+        assert_ok(frz_data_reader_open(files[i], &request, &reader, &err), &err);
+        frz_code rc;
+        for (; (rc = frz_data_reader_next(reader, &batch, &err)) == FRZ_OK; n++) {
+            assert_true(n < 8);
+            parts[n] = batch.array;
+        }
+        assert_int_equal(rc, FRZ_END);
+        frz_data_reader_close(reader);
+        assert_ok(frz_array_concat(env, projection, parts, n, &arrays[i], &err), &err);
+        for (size_t k = 0; k < n; k++) {
+            frz_array_release(&parts[k]);
+        }
+    }
+    assert_int_equal(arrays[0].length, arrays[1].length);
+    for (size_t f = 0; f < projection->field_count; f++) {
+        const frz_type *type = projection->fields[f].type;
+        const struct ArrowArray *x = arrays[0].children[f];
+        const struct ArrowArray *y = arrays[1].children[f];
+        for (int64_t i = 0; i < x->length; i++) {
+            assert_int_equal(frz_is_null(x, i), frz_is_null(y, i));
+            if (!frz_type_is_nested(type) && !frz_is_null(x, i)) {
+                frz_value v = frz_value_at(type, x, i);
+                frz_value u = frz_value_at(type, y, i);
+                assert_int_equal(frz_value_compare(&v, &u, true), 0);
+            }
+        }
+    }
+    frz_array_release(&arrays[0]);
+    frz_array_release(&arrays[1]);
+}
+
+/* Splice every field of every group in the order of type, and open the result. */
+static frz_data_file *splice_all(splice_test *t, const frz_type *type, frz_parquet_written *written)
+{
+    frz_error err = {0};
+    frz_parquet_writer *w;
+    frz_data_file *out;
+    const parquet_file *src = (const parquet_file *)t->file;
+    assert_ok(frz_parquet_writer_open(t->env, t->dst, type, NULL, &w, &err), &err);
+    for (size_t g = 0; g < src->metadata.group_count; g++) {
+        assert_ok(frz_parquet_writer_begin_group(w, src->metadata.groups[g].num_rows, &err), &err);
+        for (size_t i = 0; i < type->field_count; i++) {
+            bool done;
+            assert_ok(frz_parquet_writer_splice(w, i, t->file, g, type->fields[i].id, &done, &err),
+                      &err);
+            assert_true(done);
+        }
+        assert_ok(frz_parquet_writer_end_group(w, &err), &err);
+    }
+    assert_ok(frz_parquet_writer_finish(w, false, &t->arena, written, &err), &err);
+    assert_ok(frz_data_file_open(t->env, t->dst, NULL, &out, &err), &err);
+    return out;
+}
+
+static void check_same_bytes(const splice_test *t, const frz_data_file *a, size_t ca,
+                             const frz_data_file *b, size_t cb, size_t group)
+{
+    frz_error err = {0};
+    const parquet_chunk *x = &((const parquet_file *)a)->metadata.groups[group].chunks[ca];
+    const parquet_chunk *y = &((const parquet_file *)b)->metadata.groups[group].chunks[cb];
+    size_t size = (size_t)x->total_compressed_size;
+    assert_int_equal(size, y->total_compressed_size);
+    assert_int_equal(x->num_values, y->num_values);
+    assert_int_equal(x->data_page_offset - parquet_chunk_start(x),
+                     y->data_page_offset - parquet_chunk_start(y));
+    uint8_t *bytes = frz_alloc(t->env, 2 * size);
+    assert_ok(frz_file_read(a->file, (uint64_t)parquet_chunk_start(x), bytes, size, &err), &err);
+    assert_ok(frz_file_read(b->file, (uint64_t)parquet_chunk_start(y), bytes + size, size, &err),
+              &err);
+    assert_memory_equal(bytes, bytes + size, size);
+    frz_free(t->env, bytes);
+}
+
+static void splice__copies_bytes_and_values_in_any_order(void **state)
+{
+    static const char *const orders[] = {
+        FIELDS, "{'id':8,'name':'renamed','required':false,'type':'date'},"
+                "{'id':4,'name':'d','required':false,'type':{'type':'list','element-id':5,"
+                "'element-required':false,'element':{'type':'struct','fields':["
+                "{'id':6,'name':'x2','required':false,'type':'int'},"
+                "{'id':7,'name':'y','required':true,'type':'string'}]}}},"
+                "{'id':1,'name':'a','required':true,'type':'long'}"};
+    static const size_t columns[2][6] = {{0, 1, 2, 3, 4, 5}, {5, 3, 4, 0}};
+    for (size_t i = 0; i < 2; i++) {
+        splice_test t;
+        frz_parquet_written written;
+        const frz_parquet_write_options opts = {.codec = FRZ_PARQUET_ZSTD, .group_rows = 3};
+        splice_open(&t, *state);
+        write_source(&t, FIELDS, ROWS, &opts);
+        const frz_type *type = rows_type(&t.arena, orders[i]);
+        frz_data_file *out = splice_all(&t, type, &written);
+        assert_int_equal(written.row_count, 5);
+        size_t leaves = ((const parquet_file *)out)->column_count;
+        for (size_t g = 0; g < 2; g++) {
+            for (size_t c = 0; c < leaves; c++) {
+                check_same_bytes(&t, t.file, columns[i][c], out, c, g);
+            }
+        }
+        check_same_rows(t.env, t.file, out, type);
+        frz_data_file_close(out);
+        splice_close(&t);
+    }
+}
+
+static void splice__neighbours_are_copied_in_one_piece(void **state)
+{
+    splice_test t;
+    frz_parquet_written written;
+    frz_env_counters before, after;
+    splice_open(&t, *state);
+    write_source(&t, FIELDS, ROWS, NULL);
+    const parquet_file *src = (const parquet_file *)t.file;
+    uint64_t chunks = 0;
+    for (size_t c = 0; c < src->column_count; c++) {
+        chunks += (uint64_t)src->metadata.groups[0].chunks[c].total_compressed_size;
+    }
+    frz_env_counters_get(t.env, &before);
+    frz_data_file *out = splice_all(&t, rows_type(&t.arena, FIELDS), &written);
+    frz_env_counters_get(t.env, &after);
+    /* nothing but the chunks, magic and footer is written */
+    uint64_t footer = frz_data_file_size(out) - 4 - chunks;
+    assert_int_equal(after.bytes_written - before.bytes_written, 4 + chunks + footer);
+    frz_data_file_close(out);
+    splice_close(&t);
+}
+
+static void splice__metrics_and_statistics_are_carried_over(void **state)
+{
+    splice_test t;
+    frz_parquet_written written;
+    frz_field_stats *stats;
+    size_t count;
+    frz_error err = {0};
+    const frz_parquet_write_options opts = {.codec = FRZ_PARQUET_SNAPPY, .group_rows = 2};
+    splice_open(&t, *state);
+    write_source(&t, FIELDS, ROWS, &opts);
+    const frz_type *type = rows_type(&t.arena, FIELDS);
+    frz_data_file *out = splice_all(&t, type, &written);
+    assert_ok(frz_parquet_metrics(out, type, &t.arena, &stats, &count, &err), &err);
+    assert_int_equal(count, 4);
+    assert_int_equal(written.stats_count, 4);
+    for (size_t i = 0; i < count; i++) {
+        const frz_field_stats *a = &stats[i];
+        const frz_field_stats *b = &written.stats[i];
+        assert_int_equal(a->field_id, b->field_id);
+        assert_int_equal(a->null_value_count, b->null_value_count);
+        assert_int_equal(a->nan_value_count, b->nan_value_count);
+        assert_int_equal(a->tight_bounds, 1);
+        assert_int_equal(b->tight_bounds, 1);
+        assert_int_equal(frz_value_compare(&a->lower, &b->lower, true), 0);
+        assert_int_equal(frz_value_compare(&a->upper, &b->upper, true), 0);
+    }
+    assert_int_equal(written.stats[0].lower.as.i64, 1);
+    assert_int_equal(written.stats[0].upper.as.i64, 5);
+    assert_int_equal(written.stats[2].nan_value_count, 1);
+    frz_data_file_close(out);
+    splice_close(&t);
+}
+
+static void splice__mixes_with_encoded_columns(void **state)
+{
+    splice_test t;
+    frz_error err = {0};
+    frz_parquet_writer *w;
+    frz_data_file *out;
+    bool done;
+    splice_open(&t, *state);
+    write_source(&t, FIELDS, ROWS, NULL);
+    const frz_type *type = rows_type(&t.arena, FIELDS);
+    struct ArrowArray batch = rows_batch(t.env, type, ROWS);
+    assert_ok(frz_parquet_writer_open(t.env, t.dst, type, NULL, &w, &err), &err);
+    assert_ok(frz_parquet_writer_begin_group(w, 5, &err), &err);
+    for (size_t i = 0; i < type->field_count; i++) {
+        if (i % 2 == 0) {
+            assert_ok(frz_parquet_writer_append_column(w, i, batch.children[i], &err), &err);
+        } else {
+            assert_ok(frz_parquet_writer_splice(w, i, t.file, 0, type->fields[i].id, &done, &err),
+                      &err);
+            assert_true(done);
+        }
+    }
+    assert_ok(frz_parquet_writer_end_group(w, &err), &err);
+    assert_ok(frz_parquet_writer_finish(w, false, NULL, NULL, &err), &err);
+    assert_ok(frz_data_file_open(t.env, t.dst, NULL, &out, &err), &err);
+    check_same_rows(t.env, t.file, out, type);
+    frz_data_file_close(out);
+    frz_array_release(&batch);
+    splice_close(&t);
+}
+
+static void splice__what_does_not_fit_is_left_to_the_caller(void **state)
+{
+    static const struct {
+        const char *why, *src, *dst, *rows;
+        int64_t group_rows;
+    } cases[] = {
+        {"source required, target optional", "{'id':1,'name':'a','required':true,'type':'long'}",
+         "{'id':1,'name':'a','required':false,'type':'long'}", "[{'a':1},{'a':2}]", 2},
+        {"source optional, target required", "{'id':1,'name':'a','required':false,'type':'long'}",
+         "{'id':1,'name':'a','required':true,'type':'long'}", "[{'a':1},{'a':2}]", 2},
+        {"other physical type", "{'id':1,'name':'a','required':false,'type':'int'}",
+         "{'id':1,'name':'a','required':false,'type':'long'}", "[{'a':1},{'a':2}]", 2},
+        {"other annotation", "{'id':1,'name':'a','required':false,'type':'long'}",
+         "{'id':1,'name':'a','required':false,'type':'timestamp'}", "[{'a':1},{'a':2}]", 2},
+        {"other zone", "{'id':1,'name':'a','required':false,'type':'timestamptz'}",
+         "{'id':1,'name':'a','required':false,'type':'timestamp'}",
+         "[{'a':'2026-01-01T00:00:00+00:00'},{'a':null}]", 2},
+        {"other scale", "{'id':1,'name':'a','required':false,'type':'decimal(9,2)'}",
+         "{'id':1,'name':'a','required':false,'type':'decimal(9,3)'}", "[{'a':'1.00'},{'a':null}]",
+         2},
+        {"text and binary", "{'id':1,'name':'a','required':false,'type':'string'}",
+         "{'id':1,'name':'a','required':false,'type':'binary'}", "[{'a':'x'},{'a':null}]", 2},
+        {"row count", "{'id':1,'name':'a','required':false,'type':'long'}",
+         "{'id':1,'name':'a','required':false,'type':'long'}", "[{'a':1},{'a':2}]", 3},
+        {"missing field", "{'id':7,'name':'a','required':false,'type':'long'}",
+         "{'id':1,'name':'a','required':false,'type':'long'}", "[{'a':1},{'a':2}]", 2},
+        {"other child ids",
+         "{'id':1,'name':'a','required':false,'type':{'type':'struct','fields':["
+         "{'id':2,'name':'x','required':false,'type':'int'},"
+         "{'id':3,'name':'y','required':false,'type':'int'}]}}",
+         "{'id':1,'name':'a','required':false,'type':{'type':'struct','fields':["
+         "{'id':3,'name':'y','required':false,'type':'int'},"
+         "{'id':2,'name':'x','required':false,'type':'int'}]}}",
+         "[{'a':{'x':1,'y':2}},{'a':null}]", 2},
+        {"a child more",
+         "{'id':1,'name':'a','required':false,'type':{'type':'struct','fields':["
+         "{'id':2,'name':'x','required':false,'type':'int'}]}}",
+         "{'id':1,'name':'a','required':false,'type':{'type':'struct','fields':["
+         "{'id':2,'name':'x','required':false,'type':'int'},"
+         "{'id':3,'name':'y','required':false,'type':'int'}]}}",
+         "[{'a':{'x':1}},{'a':null}]", 2},
+    };
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(cases); i++) {
+        splice_test t;
+        frz_error err = {0};
+        frz_parquet_writer *w;
+        bool done = true;
+        splice_open(&t, *state);
+        write_source(&t, cases[i].src, cases[i].rows, NULL);
+        const frz_type *type = rows_type(&t.arena, cases[i].dst);
+        assert_ok(frz_parquet_writer_open(t.env, t.dst, type, NULL, &w, &err), &err);
+        assert_ok(frz_parquet_writer_begin_group(w, cases[i].group_rows, &err), &err);
+        assert_ok(frz_parquet_writer_splice(w, 0, t.file, 0, 1, &done, &err), &err);
+        if (done) {
+            fail_msg("%s: copied", cases[i].why);
+        }
+        frz_parquet_writer_abort(w);
+        splice_close(&t);
+    }
+}
+
+static void splice__damaged_places_of_chunks_are_not_copied(void **state)
+{
+    for (int damage = 0; damage < 6; damage++) {
+        splice_test t;
+        frz_error err = {0};
+        frz_parquet_writer *w;
+        bool done = true;
+        splice_open(&t, *state);
+        write_source(&t, "{'id':1,'name':'a','required':false,'type':'long'}", "[{'a':1},{'a':2}]",
+                     NULL);
+        parquet_chunk *chunk = &((parquet_file *)t.file)->metadata.groups[0].chunks[0];
+        switch (damage) {
+        case 0:
+            chunk->total_compressed_size = (int64_t)1 << 40;
+            break;
+        case 1:
+            chunk->data_page_offset = -8;
+            break;
+        case 2:
+            chunk->encrypted = true;
+            break;
+        case 3:
+            chunk->file_path = FRZ_STR("other.parquet");
+            break;
+        case 4:
+            chunk->codec = 3;
+            break;
+        default:
+            chunk->num_values = 1;
+        }
+        const frz_type *type = frz_data_file_type(t.file);
+        assert_ok(frz_parquet_writer_open(t.env, t.dst, type, NULL, &w, &err), &err);
+        assert_ok(frz_parquet_writer_begin_group(w, 2, &err), &err);
+        assert_ok(frz_parquet_writer_splice(w, 0, t.file, 0, 1, &done, &err), &err);
+        assert_false(done);
+        frz_parquet_writer_abort(w);
+        splice_close(&t);
+    }
+}
+
+/* ---- statistics of others ---- */
+
+static void check_bounds(splice_test *t, bool lower, bool upper, int tight)
+{
+    frz_error err = {0};
+    frz_field_stats *stats;
+    size_t count;
+    assert_ok(
+        frz_parquet_metrics(t->file, frz_data_file_type(t->file), &t->arena, &stats, &count, &err),
+        &err);
+    assert_int_equal(count, 1);
+    assert_int_equal(stats[0].has_lower, lower);
+    assert_int_equal(stats[0].has_upper, upper);
+    assert_int_equal(stats[0].tight_bounds, tight);
+}
+
+static parquet_statistics *first_statistics(splice_test *t)
+{
+    return &((parquet_file *)t->file)->metadata.groups[0].chunks[0].statistics;
+}
+
+static void metrics__doubtful_statistics_are_unknown(void **state)
+{
+    splice_test t;
+    splice_open(&t, *state);
+    write_source(&t, "{'id':1,'name':'a','required':false,'type':'string'}",
+                 "[{'a':'x'},{'a':'y'}]", NULL);
+    parquet_statistics *s = first_statistics(&t);
+    parquet_metadata *m = &((parquet_file *)t.file)->metadata;
+    const parquet_statistics good = *s;
+    check_bounds(&t, true, true, 1);
+    s->min_exact = s->max_exact = -1;
+    check_bounds(&t, true, true, -1);
+    s->max_exact = 0;
+    check_bounds(&t, true, true, 0);
+    *s = good;
+    s->min_value = FRZ_STR("z"); /* above the upper bound */
+    check_bounds(&t, false, false, -1);
+    *s = good;
+    s->max_value = FRZ_STR("\xff");
+    check_bounds(&t, true, false, -1);
+    *s = good;
+    s->max_value = (frz_str){NULL, 0};
+    check_bounds(&t, true, false, -1);
+    *s = good;
+    const int8_t *orders = m->column_orders;
+    m->column_orders =
+        NULL; /* without an order bounds mean nothing, the old pair of texts never did */
+    s->min = FRZ_STR("x");
+    s->max = FRZ_STR("y");
+    check_bounds(&t, false, false, -1);
+    m->column_orders = orders;
+    *s = good;
+    splice_close(&t);
+}
+
+static void metrics__old_bounds_of_signed_numbers_count(void **state)
+{
+    splice_test t;
+    splice_open(&t, *state);
+    write_source(&t, "{'id':1,'name':'a','required':false,'type':'long'}", "[{'a':-1},{'a':2}]",
+                 NULL);
+    parquet_statistics *s = first_statistics(&t);
+    parquet_metadata *m = &((parquet_file *)t.file)->metadata;
+    m->column_orders = NULL;
+    s->min_exact = s->max_exact = -1;
+    check_bounds(&t, false, false, -1);
+    s->min = s->min_value;
+    s->max = s->max_value;
+    check_bounds(&t, true, true, 1);
+    s->max.len = 4; /* of another width */
+    check_bounds(&t, true, false, -1);
+    splice_close(&t);
+}
+
+static void metrics__a_nan_is_never_a_bound_and_its_count_may_be_unknown(void **state)
+{
+    static const double nan_value = __builtin_nan("");
+    splice_test t;
+    splice_open(&t, *state);
+    write_source(&t, "{'id':1,'name':'a','required':false,'type':'double'}", "[{'a':-1},{'a':2}]",
+                 NULL);
+    parquet_statistics *s = first_statistics(&t);
+    check_bounds(&t, true, true, 1);
+    s->has_nan_count = false;
+    check_bounds(&t, true, true, -1);
+    s->max_value = (frz_str){(const char *)&nan_value, 8};
+    check_bounds(&t, true, false, -1);
+    splice_close(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST_WITH_ENV(splice__copies_bytes_and_values_in_any_order),
+        TEST_WITH_ENV(splice__neighbours_are_copied_in_one_piece),
+        TEST_WITH_ENV(splice__metrics_and_statistics_are_carried_over),
+        TEST_WITH_ENV(splice__mixes_with_encoded_columns),
+        TEST_WITH_ENV(splice__what_does_not_fit_is_left_to_the_caller),
+        TEST_WITH_ENV(splice__damaged_places_of_chunks_are_not_copied),
+        TEST_WITH_ENV(metrics__doubtful_statistics_are_unknown),
+        TEST_WITH_ENV(metrics__old_bounds_of_signed_numbers_count),
+        TEST_WITH_ENV(metrics__a_nan_is_never_a_bound_and_its_count_may_be_unknown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
