@@ -151,7 +151,7 @@ frz_code parquet_encode_bools(const uint8_t *values, size_t count, frz_buf *out,
 {
     size_t bytes = frz_bitmap_bytes((int64_t)count);
     frz_code rc = frz_buf_reserve(out, bytes, err);
-    if (rc != FRZ_OK) {
+    if (rc != FRZ_OK || count == 0) {
         return rc;
     }
     uint8_t *bits = out->data + out->len;

@@ -178,26 +178,37 @@ static void splice__copies_bytes_and_values_in_any_order(void **state)
     }
 }
 
+/* Local files, with copies counted. */
+static int copies;
+
+static frz_code count_copy(void *ctx, void *file, void *src, uint64_t offset, uint64_t len,
+                           frz_error *err)
+{
+    copies++;
+    return frz_storage_local.append_from(ctx, file, src, offset, len, err);
+}
+
 static void splice__neighbours_are_copied_in_one_piece(void **state)
 {
     splice_test t;
     frz_parquet_written written;
-    frz_env_counters before, after;
-    splice_open(&t, *state);
+    frz_storage storage = frz_storage_local;
+    frz_env_options opts = FRZ_ENV_OPTIONS_INIT;
+    frz_env *env = NULL;
+    void *counted = NULL;
+    (void)state;
+    storage.append_from = count_copy;
+    opts.storage = &storage;
+    assert_int_equal(frz_env_new(&opts, &env, NULL), FRZ_OK);
+    splice_open(&t, env);
     write_source(&t, FIELDS, ROWS, NULL);
-    const parquet_file *src = (const parquet_file *)t.file;
-    uint64_t chunks = 0;
-    for (size_t c = 0; c < src->column_count; c++) {
-        chunks += (uint64_t)src->metadata.groups[0].chunks[c].total_compressed_size;
-    }
-    frz_env_counters_get(t.env, &before);
+    copies = 0;
     frz_data_file *out = splice_all(&t, rows_type(&t.arena, FIELDS), &written);
-    frz_env_counters_get(t.env, &after);
-    /* nothing but the chunks, magic and footer is written */
-    uint64_t footer = frz_data_file_size(out) - 4 - chunks;
-    assert_int_equal(after.bytes_written - before.bytes_written, 4 + chunks + footer);
+    assert_int_equal(copies, 1);
     frz_data_file_close(out);
     splice_close(&t);
+    counted = env;
+    assert_int_equal(test_env_teardown(&counted), 0);
 }
 
 static void splice__metrics_and_statistics_are_carried_over(void **state)

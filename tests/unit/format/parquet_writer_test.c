@@ -406,6 +406,35 @@ static void writer__a_decimal_of_too_many_digits_is_refused(void **state)
     place_remove(&p);
 }
 
+static void writer__a_column_of_nulls_of_every_type(void **state)
+{
+    static const char *const types[] = {"boolean", "int",    "long",     "float",
+                                        "double",  "string", "fixed[3]", "decimal(30,2)"};
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(types); i++) {
+        for (int version = 1; version <= 2; version++) {
+            place p;
+            frz_arena arena;
+            frz_parquet_written written;
+            char fields[128];
+            const frz_parquet_write_options opts = {
+                .byte_stream_split = true, .codec = FRZ_PARQUET_ZSTD, .page_version = version};
+            place_init(&p);
+            frz_arena_init(&arena, *state, FRZ_ARENA_NO_LIMIT);
+            snprintf(fields, sizeof fields, "{'id':1,'name':'a','required':false,'type':'%s'}",
+                     types[i]);
+            frz_data_file *file =
+                write_rows(*state, &p, &arena, fields, "[{},{},{}]", &opts, &written);
+            assert_int_equal(written.stats[0].null_value_count, 3);
+            assert_true(
+                ((const parquet_file *)file)->metadata.groups[0].chunks[0].total_compressed_size <
+                64);
+            frz_data_file_close(file);
+            frz_arena_reset(&arena);
+            place_remove(&p);
+        }
+    }
+}
+
 static void writer__columns_must_have_the_rows_of_their_group(void **state)
 {
     place p;
@@ -529,6 +558,7 @@ int main(void)
         TEST_WITH_ENV(writer__a_file_that_is_there_is_kept),
         TEST_WITH_ENV(writer__after_a_failure_nothing_can_be_finished),
         TEST_WITH_ENV(writer__a_decimal_of_too_many_digits_is_refused),
+        TEST_WITH_ENV(writer__a_column_of_nulls_of_every_type),
         TEST_WITH_ENV(writer__columns_must_have_the_rows_of_their_group),
         TEST_WITH_ENV(writer__groups_end_by_rows_and_by_bytes),
         TEST_WITH_ENV(writer__memory_of_a_column_group_does_not_grow_with_its_rows),
