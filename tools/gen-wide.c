@@ -14,7 +14,7 @@
 
 #define BATCH_ROWS 8192
 #define COLUMNS_MAX 100000
-#define NAME_SIZE 16
+#define NAME_SIZE 32
 
 /* ---- random numbers: xoshiro256**, its state filled by splitmix64 ---- */
 

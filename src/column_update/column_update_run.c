@@ -229,7 +229,7 @@ static frz_code build(void *ctx, const frz_commit_attempt *attempt, frz_commit_p
     }
     bool sync_each = frz_commit_sync_each(attempt, count);
     for (size_t i = 0; i < count; i++) {
-        FRZ_TRY(frz_progress(job->env, "updating", i, count, err));
+        FRZ_TRY(frz_progress(job->env, "update", i, count, err));
         FRZ_TRY(build_entry(job, attempt, entries[i], sync_each, plan, err));
     }
     plan->operation = "overwrite";

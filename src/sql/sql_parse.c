@@ -123,7 +123,7 @@ out:
 static frz_code take_table(sql_parser *p)
 {
     frz_code rc = FRZ_OK;
-    frz_str part;
+    frz_str part = {0};
     bool more = true;
     frz_buf text = FRZ_BUF_INIT(p->arena->env, FRZ_BUF_NO_LIMIT);
     while (more) {

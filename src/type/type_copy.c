@@ -64,7 +64,7 @@ out:
 frz_code frz_type_copy(frz_arena *arena, const frz_type *type, const frz_type **out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    frz_type *made;
+    frz_type *made = NULL;
     frz_field *fields = NULL;
     if (type->id < FRZ_TYPE_VARIANT && type->id != FRZ_TYPE_DECIMAL && type->id != FRZ_TYPE_FIXED) {
         *out = frz_type_primitive(type->id);
@@ -110,8 +110,8 @@ frz_code frz_type_struct_of(frz_arena *arena, const frz_field *fields, size_t co
                             const frz_type **out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    frz_type *made;
-    frz_field *copy;
+    frz_type *made = NULL;
+    frz_field *copy = NULL;
     FRZ_TRY(new_fields(arena, count, &copy, err));
     if (count > 0) {
         memcpy(copy, fields, count * sizeof *copy);
@@ -129,8 +129,8 @@ static frz_code assign_ids(frz_arena *arena, const frz_type *type, int64_t *next
                            const frz_type **out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    frz_type *made;
-    frz_field *fields;
+    frz_type *made = NULL;
+    frz_field *fields = NULL;
     if (type->field_count == 0) {
         *out = type;
         return FRZ_OK;

@@ -80,7 +80,7 @@ static frz_code open_options(frz_parquet_writer *w, const frz_parquet_write_opti
 {
     parquet_write_shared *shared = &w->shared;
     frz_code rc = FRZ_OK;
-    frz_codec_id codec;
+    frz_codec_id codec = FRZ_CODEC_NONE;
     FRZ_TRY(check_options(opts, err));
     FRZ_TRY(codec_of(opts->codec, &codec, err));
     shared->opts = *opts;

@@ -280,14 +280,14 @@ static void search_digits(double value, char *out)
 {
     int digits = 15;
     do {
-        snprintf(out, CLI_NUMBER_TEXT, "%.*g", digits++, value);
+        snprintf(out, 512, "%.*g", digits++, value);
     } while (strtod(out, NULL) != value);
 }
 
 static void output_value__everyday_doubles_as_if_searched(void **state)
 {
     char text[CLI_NUMBER_TEXT];
-    char expected[CLI_NUMBER_TEXT];
+    char expected[512];
     (void)state;
     for (int power = -5; power < 16; power++) {
         double value = pow(10, power);
