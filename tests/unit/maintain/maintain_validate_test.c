@@ -2,6 +2,7 @@
  * Validation finds what is broken on purpose, and finds nothing where all is well.
  */
 #include "unit/maintain/maintain_table.h"
+#include "unit/test_alloc.h"
 
 static frz_field field_id(void)
 {
@@ -409,6 +410,38 @@ static void root__that_cannot_be_read_is_a_finding(void **state)
     table_close(&t);
 }
 
+/* ---- out of memory -------------------------------------------------------------------------- */
+
+static const char *metadata_file;
+
+static frz_code validate_again(const frz_env *env, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_table *table = NULL;
+    int64_t count = 0;
+    FRZ_TRY(frz_table_open(env, metadata_file, NULL, &table, err));
+    FRZ_TRY(frz_validate(table, NULL, NULL, &count, err));
+    assert_int_equal(count, 0); /* running out of memory is no finding */
+out:
+    frz_table_unref(table);
+    return rc;
+}
+
+static void memory__running_out_is_a_failure_and_not_a_finding(void **state)
+{
+    test_table t;
+    frz_table *table = NULL;
+    table_open(&t, state);
+    import_one(&t);
+    update_a(&t, NULL);
+    assert_ok(frz_compact(t.catalog, TEST_NAME, NULL, &t.err), &t.err);
+    assert_ok(frz_catalog_load_table(t.catalog, TEST_NAME, &table, &t.err), &t.err);
+    metadata_file = table->metadata_location;
+    assert_true(test_fail_every_allocation(validate_again) > 100);
+    frz_table_unref(table);
+    table_close(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -427,6 +460,7 @@ int main(void)
         TEST_WITH_ENV(lineage__no_column_says_who_was_updated),
         TEST_WITH_ENV(lineage__row_ids_are_unique),
         TEST_WITH_ENV(root__that_cannot_be_read_is_a_finding),
+        TEST_WITH_ENV(memory__running_out_is_a_failure_and_not_a_finding),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
