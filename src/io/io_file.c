@@ -6,11 +6,16 @@
 
 #include "io/io_file.h"
 
+/* A file up to this size is read at once when it is opened: a manifest of a wide table is hundreds
+ * of small chunks. */
+#define SMALL_FILE ((size_t)256 << 10)
+
 struct frz_file {
     const frz_env *env;
     void *handle;
     uint64_t size;
     char *location;
+    uint8_t *bytes; /* of a small file; else NULL */
 };
 
 struct frz_file_writer {
@@ -25,6 +30,22 @@ static void count(_Atomic uint64_t *counter, uint64_t n)
     atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
 }
 
+static frz_code read_small(frz_file *file, frz_error *err)
+{
+    const frz_env *env = file->env;
+    if (file->size == 0 || file->size > SMALL_FILE) {
+        return FRZ_OK;
+    }
+    file->bytes = frz_alloc(env, (size_t)file->size);
+    if (file->bytes == NULL) {
+        return frz_fail_nomem(err, (size_t)file->size);
+    }
+    count(&env->counters->bytes_read, file->size);
+    frz_code rc = env->storage.read_at(env->storage.ctx, file->handle, 0, file->bytes,
+                                       (size_t)file->size, err);
+    return frz_context(err, rc, "reading %s", file->location);
+}
+
 frz_code frz_file_open(const frz_env *env, const char *location, frz_file **out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
@@ -37,7 +58,12 @@ frz_code frz_file_open(const frz_env *env, const char *location, frz_file **out,
     *file = (frz_file){.env = env, .location = name};
     FRZ_TRY(env->storage.open(env->storage.ctx, location, &file->handle, &file->size, err));
     count(&env->counters->files_opened, 1);
-    *out = file;
+    rc = read_small(file, err);
+    if (rc != FRZ_OK) {
+        frz_file_close(file);
+    } else {
+        *out = file;
+    }
     file = NULL;
     name = NULL;
 out:
@@ -54,6 +80,7 @@ void frz_file_close(frz_file *file)
     const frz_env *env = file->env;
     /* nothing was written, so a failing close loses nothing */
     (void)env->storage.close(env->storage.ctx, file->handle, NULL);
+    frz_free(env, file->bytes);
     frz_free(env, file->location);
     frz_free(env, file);
 }
@@ -76,6 +103,10 @@ frz_code frz_file_read(const frz_file *file, uint64_t offset, void *buf, size_t 
                                   "%zu bytes at offset %llu reach beyond the file's %llu bytes",
                                   len, (unsigned long long)offset, (unsigned long long)file->size);
         return frz_context(err, rc, "reading %s", file->location);
+    }
+    if (file->bytes != NULL) {
+        memcpy(buf, file->bytes + offset, len);
+        return FRZ_OK;
     }
     count(&env->counters->bytes_read, len);
     frz_code rc = env->storage.read_at(env->storage.ctx, file->handle, offset, buf, len, err);
