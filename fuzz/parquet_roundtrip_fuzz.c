@@ -61,7 +61,7 @@ static uint64_t next_word(choices *c)
 
 typedef struct memory_file {
     bool exists;
-    size_t size;
+    size_t size, capacity;
     uint8_t *data;
 } memory_file;
 
@@ -109,6 +109,11 @@ static frz_code memory_append(void *ctx, void *file, const void *buf, size_t len
     (void)ctx;
     if (len > FILE_MAX - f->size) {
         return frz_fail(err, FRZ_E_LIMIT, "a file of more than %u bytes", FILE_MAX);
+    }
+    if (f->size + len > f->capacity) {
+        f->capacity = 2 * (f->size + len);
+        f->data = realloc(f->data, f->capacity);
+        check(f->data != NULL, "memory", NULL);
     }
     memcpy(f->data + f->size, buf, len);
     f->size += len;
@@ -485,7 +490,7 @@ static void splice_second(const frz_env *env, const frz_type *table,
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     choices c = {data, size, 0xcbf29ce484222325u};
-    memory_file files[2] = {{.data = malloc(FILE_MAX)}, {.data = malloc(FILE_MAX)}};
+    memory_file files[2] = {{.exists = false}};
     frz_env *env = memory_env(files);
     frz_env_counters counters;
     frz_arena arena;
