@@ -17,6 +17,9 @@ typedef struct expr_parser {
     unsigned depth;
 } expr_parser;
 
+/* Deepest nesting of the text: a printed tree has at most one pair of parentheses per node. */
+#define NESTING_MAX (2 * EXPR_DEPTH_MAX + 10)
+
 static frz_code parse_level(expr_parser *p, int level, frz_expr **out);
 
 /* ---- nodes ---- */
@@ -153,6 +156,19 @@ out:
     return rc;
 }
 
+/* The types whose literals are written as a word and a string. */
+static frz_code check_literal_type(expr_parser *p, const frz_token *word, const frz_type *type)
+{
+    char text[80];
+    if ((type->id >= FRZ_TYPE_BOOLEAN && type->id <= FRZ_TYPE_UUID) ||
+        type->id == FRZ_TYPE_BINARY) {
+        return FRZ_OK;
+    }
+    return expr_fail_at(p->lexer->source, word->start, p->err, FRZ_E_ARGUMENT,
+                        "a literal of type %s is written with CAST",
+                        frz_type_text(type, text, sizeof text));
+}
+
 /* DATE '…', X'…', DECIMAL '…': the word is behind us, the string is the current token. */
 static frz_code parse_typed_literal(expr_parser *p, const frz_token *word, frz_expr **out)
 {
@@ -169,6 +185,7 @@ static frz_code parse_typed_literal(expr_parser *p, const frz_token *word, frz_e
         rc = frz_value_parse(arena, frz_type_primitive(FRZ_TYPE_BINARY), text, value, p->err);
     } else {
         rc = frz_type_parse(arena, word->text, &type, p->err);
+        rc = rc == FRZ_OK ? check_literal_type(p, word, type) : rc;
         if (rc == FRZ_OK && type->id == FRZ_TYPE_STRING) {
             *value = (frz_value){.type = type, .as.bytes = text};
         } else if (rc == FRZ_OK) {
@@ -631,7 +648,7 @@ static frz_code parse_level(expr_parser *p, int level, frz_expr **out)
 {
     frz_code rc = FRZ_OK;
     frz_expr *left = NULL;
-    if (p->depth == EXPR_DEPTH_MAX) {
+    if (p->depth == NESTING_MAX) {
         return too_deep(p, p->lexer->token.start);
     }
     p->depth++;

@@ -119,6 +119,7 @@ static void parse__failures_show_the_place(void **state)
         {"a # b", "unexpected character #", "a # b\n  ^"},
         {"DATE 'x'", "x", "DATE 'x'\n^"},
         {"NOTYPE 'x'", "NOTYPE", "NOTYPE 'x'\n^"},
+        {"geometry 'x'", "written with CAST", "geometry 'x'\n^"},
         {"\xC3\xA4\xC3\xB6 +", "expected an expression", "\xC3\xA4\xC3\xB6 +\n    ^"},
         {"a\n+\n= b", "expected an expression, found =", "= b\n^"},
         {"a = FROM", "expected an expression, found FROM", "a = FROM\n    ^"},
