@@ -25,24 +25,10 @@ typedef struct compact_job {
 
 /* ---- results of earlier attempts ---- */
 
-static bool same_column_file(const frz_column_file *a, const frz_column_file *b)
-{
-    return frz_str_equal(a->location, b->location) && a->field_id_count == b->field_id_count &&
-           memcmp(a->field_ids, b->field_ids, a->field_id_count * sizeof *a->field_ids) == 0;
-}
-
 static bool same_content(const frz_entry *a, const frz_entry *b)
 {
-    if (!frz_str_equal(a->location, b->location) || a->sequence_number != b->sequence_number ||
-        a->column_file_count != b->column_file_count) {
-        return false;
-    }
-    for (size_t i = 0; i < a->column_file_count; i++) {
-        if (!same_column_file(&a->column_files[i], &b->column_files[i])) {
-            return false;
-        }
-    }
-    return true;
+    return frz_str_equal(a->location, b->location) && a->sequence_number == b->sequence_number &&
+           frz_maintain_same_column_files(a, b);
 }
 
 static const compact_result *find_result(const compact_job *job, const frz_entry *entry)

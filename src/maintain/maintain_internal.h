@@ -18,6 +18,9 @@
 frz_code frz_maintain_provider(const frz_entry *entry, const frz_field *field, size_t *part,
                                frz_error *err);
 
+/* The same files with the same live fields, in the same order. */
+bool frz_maintain_same_column_files(const frz_entry *a, const frz_entry *b);
+
 /* ---- compaction of one data file (maintain_compact_file.c) ---- */
 
 /* A finished compacted file. All memory is in the arena it was made with. */
@@ -107,8 +110,9 @@ typedef struct frz_validate_root {
     const frz_schema *schema;
     const char *location;
     frz_arena arena;
-    frz_validate_item *items; /* data entries that this library understands */
+    frz_validate_item *items; /* data entries */
     size_t count;
+    bool complete; /* there are no other entries */
 } frz_validate_root;
 
 /* Tell one finding. */

@@ -1,6 +1,6 @@
 /*
- * Which file of an entry provides a field, when whole top-level fields are moved or checked. spec:
- * field_ids, structs
+ * The column files of an entry, seen as a whole: which file provides a top-level field, and whether
+ * two entries have the same ones. spec: field_ids, structs
  */
 #include "maintain/maintain_internal.h"
 
@@ -37,4 +37,19 @@ frz_code frz_maintain_provider(const frz_entry *entry, const frz_field *field, s
     }
     *part = nested.any_listed && nested.differs ? FRZ_PART_MIXED : part_of(entry, nested.top);
     return rc;
+}
+
+static bool same_column_file(const frz_column_file *a, const frz_column_file *b)
+{
+    return frz_str_equal(a->location, b->location) && a->field_id_count == b->field_id_count &&
+           memcmp(a->field_ids, b->field_ids, a->field_id_count * sizeof *a->field_ids) == 0;
+}
+
+bool frz_maintain_same_column_files(const frz_entry *a, const frz_entry *b)
+{
+    bool same = a->column_file_count == b->column_file_count;
+    for (size_t i = 0; same && i < a->column_file_count; i++) {
+        same = same_column_file(&a->column_files[i], &b->column_files[i]);
+    }
+    return same;
 }

@@ -79,7 +79,8 @@ static void check_refs(frz_validation *v)
 static void check_snapshot_parent(frz_validation *v, const frz_snapshot *snapshot,
                                   const frz_snapshot *parent)
 {
-    if (parent->sequence_number >= snapshot->sequence_number) {
+    bool numbered = snapshot->sequence_number > 0; /* snapshots of version 1 are not */
+    if (numbered && parent->sequence_number >= snapshot->sequence_number) {
         frz_validate_find(v, metadata_location(v),
                           "snapshot %lld: sequence number %lld is not above its parent's %lld",
                           (long long)snapshot->snapshot_id, (long long)snapshot->sequence_number,
@@ -171,7 +172,8 @@ static frz_code check_root(frz_validation *v, const frz_validate_root *root, frz
     frz_manifest_free(manifest);
     manifest = NULL;
     for (size_t i = 0; i < root->count; i++) {
-        if (frz_status_is_live(root->items[i].entry->status)) {
+        const frz_entry *entry = root->items[i].entry;
+        if (frz_status_is_live(entry->status) && !entry->has_deletion_vector) {
             FRZ_TRY(frz_validate_files(v, root, &root->items[i], err));
         }
     }

@@ -46,18 +46,19 @@ static frz_code item_init(frz_validation *v, frz_validate_root *root, const frz_
     return FRZ_OK;
 }
 
-/* Entries that cannot be proven anything about are findings, too. */
-static bool understood(frz_validation *v, const frz_validate_root *root, const frz_entry *entry,
+/* What this library does not read cannot be proven anything about, which is a finding, too. A root
+ * that refers to other manifests tells only part of what happened to the table's files. */
+static bool understood(frz_validation *v, frz_validate_root *root, const frz_entry *entry,
                        size_t index, bool report)
 {
-    const char *what = entry->content != FRZ_CONTENT_DATA ? "leaf and delete manifests"
-                       : entry->has_deletion_vector       ? "deletion vectors"
-                                                          : NULL;
-    if (what != NULL && report) {
+    bool is_data = entry->content == FRZ_CONTENT_DATA;
+    root->complete = root->complete && is_data;
+    if (report && (!is_data || entry->has_deletion_vector)) {
         frz_validate_find(v, root->location, "entry %zu (%.*s): unsupported: %s", index,
-                          FRZ_STR_ARG(entry->location), what);
+                          FRZ_STR_ARG(entry->location),
+                          is_data ? "deletion vectors" : "leaf and delete manifests");
     }
-    return what == NULL;
+    return is_data;
 }
 
 frz_code frz_validate_root_open(frz_validation *v, const frz_manifest *manifest,
@@ -69,6 +70,7 @@ frz_code frz_validate_root_open(frz_validation *v, const frz_manifest *manifest,
     out->snapshot = snapshot;
     out->schema = schema;
     out->location = frz_manifest_location(manifest);
+    out->complete = true;
     out->items = frz_arena_array(&out->arena, count, sizeof *out->items);
     if (out->items == NULL) {
         return frz_fail_nomem(err, count * sizeof *out->items);
@@ -250,7 +252,8 @@ static void check_pair(frz_validation *v, const frz_validate_root *root,
                           "MODIFIED entry has sequence number %lld below its REPLACED one's %lld",
                           (long long)b->sequence_number, (long long)a->sequence_number);
     }
-    if (b->column_file_count > 0 && b->sequence_number != root->snapshot->sequence_number) {
+    if (!frz_maintain_same_column_files(a, b) &&
+        b->sequence_number != root->snapshot->sequence_number) {
         frz_validate_find(v, new_half->location,
                           "entry MODIFIED by column files has sequence number %lld, the "
                           "snapshot's is %lld",
@@ -354,10 +357,10 @@ frz_code frz_validate_tracking(frz_validation *v, const frz_validate_root *root,
         check_lineage_column(v, &root->items[i]);
     }
     FRZ_TRY(places_init(v, root, &here, err));
-    for (size_t i = 0; i < here.count; i++) {
+    for (size_t i = 0; i < here.count && root->complete; i++) {
         check_place(v, root, &here.items[i]);
     }
-    if (parent != NULL) {
+    if (parent != NULL && root->complete && parent->complete) {
         check_against_parent(v, root, &here, parent);
         FRZ_TRY(check_origins(v, root, parent, err));
     }

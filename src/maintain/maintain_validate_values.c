@@ -275,6 +275,7 @@ out:
 /* ---- _last_updated_sequence_number ---- */
 
 typedef struct updated_check {
+    int64_t least; /* 0 in files that are older than sequence numbers */
     int64_t most;
     bool found;
     int64_t row, value; /* of the first impossible value */
@@ -286,9 +287,11 @@ static frz_code visit_updated(void *ctx, const frz_batch *batch, frz_error *err)
     const struct ArrowArray *array = batch->array.children[0];
     (void)err;
     for (int64_t i = 0; i < array->length && !check->found; i++) {
-        int64_t value = frz_is_null(array, i) ? 1 : frz_get_i64(array, i);
-        if (value < 1 || value > check->most) {
-            *check = (updated_check){check->most, true, batch->first_row + i, value};
+        int64_t value = frz_is_null(array, i) ? check->most : frz_get_i64(array, i);
+        if (value < check->least || value > check->most) {
+            check->found = true;
+            check->row = batch->first_row + i;
+            check->value = value;
         }
     }
     return FRZ_OK;
@@ -299,7 +302,8 @@ static frz_code check_last_updated(frz_validation *v, const frz_validate_item *i
 {
     frz_code rc = FRZ_OK;
     size_t part = 0;
-    updated_check check = {.most = item->entry->sequence_number};
+    updated_check check = {.least = FRZ_MIN(item->entry->file_sequence_number, 1),
+                           .most = item->entry->sequence_number};
     bool added = true;
     FRZ_TRY(frz_maintain_provider(item->entry, &frz_field_last_updated, &part, err));
     const frz_data_file *file = files[part];
@@ -316,10 +320,12 @@ static frz_code check_last_updated(frz_validation *v, const frz_validate_item *i
     rc = read_columns(file, &frz_field_last_updated, 1, visit_updated, &check, err);
     FRZ_TRY(frz_validate_failure(v, frz_data_file_location(file), rc, err));
     if (check.found) {
-        frz_validate_find(v, frz_data_file_location(file),
-                          "row %lld: _last_updated_sequence_number %lld is not between 1 and the "
-                          "entry's sequence number %lld",
-                          (long long)check.row, (long long)check.value, (long long)check.most);
+        frz_validate_find(
+            v, frz_data_file_location(file),
+            "row %lld: _last_updated_sequence_number %lld is not between %lld and the "
+            "entry's sequence number %lld",
+            (long long)check.row, (long long)check.value, (long long)check.least,
+            (long long)check.most);
     }
 out:
     return rc;
