@@ -100,10 +100,9 @@ def values(array, node):
     if pa.types.is_struct(kind):
         parts = [values(array.field(i), child) for i, child in enumerate(node.children)]
         ids = [child.id for child in node.children]
-        return [
-            dict(zip(ids, (part[row] for part in parts))) if array[row].is_valid else None
-            for row in range(len(array))
-        ]
+        valid = array.is_valid().to_pylist()
+        rows = zip(*parts) if parts else [()] * len(array)
+        return [dict(zip(ids, row)) if ok else None for ok, row in zip(valid, rows)]
     if pa.types.is_map(kind):
         keys = values(array.keys, node.children[0])
         items = values(array.items, node.children[1])
@@ -123,10 +122,10 @@ def values(array, node):
 
 def cut(array, items):
     """The rows of a list array, whose items are given."""
-    offsets = array.offsets.to_pylist()
+    valid, offsets = array.is_valid().to_pylist(), array.offsets.to_pylist()
     return [
-        items[offsets[row] : offsets[row + 1]] if array[row].is_valid else None
-        for row in range(len(array))
+        items[first:last] if ok else None
+        for ok, first, last in zip(valid, offsets, offsets[1:])
     ]
 
 
@@ -271,9 +270,10 @@ def descendants(kind, inside=False):
 
 
 class Table:
-    """A table at one metadata file. prefix: (recorded prefix, real folder)."""
+    """A table at one metadata file. prefix: (recorded prefix, real folder). files: what was read
+    already, to share between versions of one table, whose files never change."""
 
-    def __init__(self, metadata, prefix=None, location=None):
+    def __init__(self, metadata, prefix=None, location=None, files=None):
         self.prefix = prefix
         raw = Path(self.path(metadata)).read_bytes()
         if raw[:2] == b"\x1f\x8b":
@@ -287,7 +287,7 @@ class Table:
         self.snapshots = {s["snapshot-id"]: s for s in self.json.get("snapshots", [])}
         text = self.json.get("properties", {}).get("schema.name-mapping.default")
         self.mapping = json.loads(text) if text else None
-        self._files = {}
+        self._files = {} if files is None else files
         self._entries = {}
 
     @property
@@ -439,12 +439,14 @@ class Table:
 
     # -- rules --
 
-    def check(self, strict=True):
-        """Every rule that the metadata and the files can be held to, in every snapshot. strict: also
-        what the format leaves to the writer and Frazil promises: relative paths, keys of manifests,
-        ascending field ids, statistics kept."""
+    def check(self, strict=True, snapshots=None):
+        """Every rule that the metadata and the files can be held to, in all snapshots or in those
+        with these ids. strict: also what the format leaves to the writer and Frazil promises:
+        relative paths, keys of manifests, ascending field ids, statistics kept."""
         check_json(self)
         for snapshot in self.snapshots.values():
+            if snapshots is not None and snapshot["snapshot-id"] not in snapshots:
+                continue
             check_root(self, snapshot, strict)
             for entry in self.live(snapshot["snapshot-id"]):
                 check_entry(self, snapshot, entry, strict)
@@ -669,21 +671,26 @@ def check_stats(table, snapshot, entry, where):
 
 def check_field_stats(told, base, stored, deleted, where):
     live = [v for row, v in enumerate(stored) if row not in deleted and v is not None]
-    numbers = [v for v in live if not (isinstance(v, float) and math.isnan(v))]
+    numbers = [order(v) for v in live if not (isinstance(v, float) and math.isnan(v))]
     nulls = sum(1 for row, v in enumerate(stored) if row not in deleted and v is None)
     lower, upper = told.get(base + 1), told.get(base + 2)
-    if lower is not None:
-        require(all(order(lower) <= order(v) for v in numbers), f"{where}: lower bound {lower!r}")
-    if upper is not None:
-        require(all(order(v) <= order(upper) for v in numbers), f"{where}: upper bound {upper!r}")
+    if numbers:
+        least, most = min(numbers), max(numbers)
+        require(lower is None or order(lower) <= least, f"{where}: lower bound {lower!r}")
+        require(upper is None or most <= order(upper), f"{where}: upper bound {upper!r}")
     if told.get(base + 3) and not deleted and numbers:
-        tight = (min(numbers, key=order), max(numbers, key=order))
-        require((lower, upper) == tight, f"{where}: tight bounds {lower!r}, {upper!r}, not {tight}")
+        # Parquet writes the lower bound zero as -0.0, which compares equal.
+        tight = plain(order(lower)) == plain(least) and plain(order(upper)) == plain(most)
+        require(tight, f"{where}: tight bounds {lower!r}, {upper!r}, not {least!r}, {most!r}")
     for offset, count in ((4, len(stored)), (5, nulls), (6, len(live) - len(numbers))):
         value = told.get(base + offset)
         if value is not None:
             fits = value == count if not deleted else value >= count
             require(fits, f"{where}: metric {offset} is {value}, not {count}")
+
+
+def plain(key):
+    return key[0] if isinstance(key, tuple) else key
 
 
 def order(value):

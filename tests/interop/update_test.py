@@ -133,6 +133,7 @@ def test_every_update_is_found(source, warehouse, tmp_path):
     story.update({"c": add("c", 1)}, "id >= 100", lambda row: row["id"] >= 100)
     for snapshot, old in story.past.items():
         assert story.scanned("--snapshot", str(snapshot)) == story.plain(old)
+    story.end()
 
 
 def test_generated_table(warehouse, tmp_path):
@@ -148,6 +149,7 @@ def test_generated_table(warehouse, tmp_path):
     story.update({"c_13": ("c_1 * 2", lambda row: row["c_1"] * 2)})
     story.compact()
     assert story.scanned() == story.plain()
+    story.end()
 
 
 @pytest.mark.parametrize("source", [one_file, three_files])
@@ -283,6 +285,7 @@ def test_every_type_is_updated(column, warehouse, tmp_path):
     story.update(assignment, "id % 2 = 1", lambda row: row["id"] % 2 == 1)
     story.update({column: ("NULL", lambda row: None)}, "id < 7", lambda row: row["id"] < 7)
     story.compact()
+    story.end()
 
 
 def iceberg_type(kind, names):
