@@ -62,10 +62,38 @@ COMPARE_FUNCTION(equal_i64, int64_t, x == y)
 COMPARE_FUNCTION(less_i64, int64_t, x < y)
 COMPARE_FUNCTION(equal_i128, frz_i128, x == y)
 COMPARE_FUNCTION(less_i128, frz_i128, x < y)
-COMPARE_FUNCTION(equal_f32, float, (x == y) | ((x != x) & (y != y)))
-COMPARE_FUNCTION(less_f32, float, (x < y) | ((y != y) & (x == x)))
-COMPARE_FUNCTION(equal_f64, double, (x == y) | ((x != x) & (y != y)))
-COMPARE_FUNCTION(less_f64, double, (x < y) | ((y != y) & (x == x)))
+COMPARE_FUNCTION(equal_any_f32, float, (x == y) | ((x != x) & (y != y)))
+COMPARE_FUNCTION(less_any_f32, float, (x < y) | ((y != y) & (x == x)))
+COMPARE_FUNCTION(equal_any_f64, double, (x == y) | ((x != x) & (y != y)))
+COMPARE_FUNCTION(less_any_f64, double, (x < y) | ((y != y) & (x == x)))
+/* One side a constant that is not NaN: one comparison is enough. */
+COMPARE_FUNCTION(equal_plain_f32, float, x == y)
+COMPARE_FUNCTION(less_plain_f32, float, x < y)
+COMPARE_FUNCTION(not_above_f32, float, !(y <= x))
+COMPARE_FUNCTION(equal_plain_f64, double, x == y)
+COMPARE_FUNCTION(less_plain_f64, double, x < y)
+COMPARE_FUNCTION(not_above_f64, double, !(y <= x))
+
+#define CHOOSE_FLOATING(suffix, T)                                                                 \
+    static void equal_##suffix(expr_shape shape, const T *a, const T *b, int64_t n, uint64_t *out) \
+    {                                                                                              \
+        bool plain = (shape == EXPR_RIGHT_CONSTANT && b[0] == b[0]) ||                             \
+                     (shape == EXPR_LEFT_CONSTANT && a[0] == a[0]);                                \
+        (plain ? equal_plain_##suffix : equal_any_##suffix)(shape, a, b, n, out);                  \
+    }                                                                                              \
+    static void less_##suffix(expr_shape shape, const T *a, const T *b, int64_t n, uint64_t *out)  \
+    {                                                                                              \
+        if (shape == EXPR_RIGHT_CONSTANT && b[0] == b[0]) {                                        \
+            less_plain_##suffix(shape, a, b, n, out);                                              \
+        } else if (shape == EXPR_LEFT_CONSTANT && a[0] == a[0]) {                                  \
+            not_above_##suffix(shape, a, b, n, out);                                               \
+        } else {                                                                                   \
+            less_any_##suffix(shape, a, b, n, out);                                                \
+        }                                                                                          \
+    }
+
+CHOOSE_FLOATING(f32, float)
+CHOOSE_FLOATING(f64, double)
 
 /* ---- bytes and booleans ---- */
 

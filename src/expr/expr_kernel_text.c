@@ -221,7 +221,7 @@ static frz_code choose_validity(expr_eval *eval, const choice_source *sources, s
 }
 
 static void choose_values(const choice_source *sources, const uint32_t *pick, int64_t n,
-                          size_t width, uint8_t *to)
+                          size_t width, uint8_t *restrict to)
 {
 #define CHOOSE_LOOP(bytes)                                                                         \
     for (int64_t i = 0; i < n; i++) {                                                              \
