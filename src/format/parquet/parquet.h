@@ -96,7 +96,8 @@ frz_code frz_parquet_writer_append_column(frz_parquet_writer *writer, size_t fie
 /* Copy the encoded chunks (all leaves) of one top-level field of a row group of another Parquet
  * file, with its statistics. *done is false, and nothing is written, if they cannot be copied as
  * they are: other physical type or annotation, repetition that does not fit, row count that
- * differs; then the caller encodes. Metrics of a spliced field come from src's chunk statistics. */
+ * differs; then the caller encodes. Metrics of a spliced field come from src's chunk statistics.
+ * src must stay open until end_group, so that neighbouring chunks are copied in one piece. */
 frz_code frz_parquet_writer_splice(frz_parquet_writer *writer, size_t field_index,
                                    const frz_data_file *src, size_t src_group, int32_t src_field_id,
                                    bool *done, frz_error *err);
