@@ -118,6 +118,7 @@ size_t parquet_delta_read(parquet_delta *d, uint64_t *out, size_t n)
     }
     while (done < n) {
         if (d->mini_left == 0 && !next_mini(d)) {
+            d->left = d->mini_left = 0; /* stays failed */
             return done;
         }
         unsigned width = d->widths[d->mini];

@@ -534,6 +534,20 @@ out:
     return rc;
 }
 
+/* Arrow before 3.0 said of compressed values that they are not. */
+static bool values_compressed(const parquet_pages *p, size_t from, size_t to)
+{
+    static const char *const liars[] = {"parquet-cpp version 1.", "parquet-cpp-arrow version 0.",
+                                        "parquet-cpp-arrow version 1.",
+                                        "parquet-cpp-arrow version 2."};
+    bool lie = from != to;
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(liars); i++) {
+        lie = lie ||
+              frz_str_starts_with(p->scratch->file->metadata.created_by, frz_str_from(liars[i]));
+    }
+    return p->codec != FRZ_CODEC_NONE && (p->header.compressed || lie);
+}
+
 /* Version 2: levels stand uncompressed before the values and have no length of their own. */
 static frz_code open_v2(parquet_pages *p, frz_error *err)
 {
@@ -554,7 +568,7 @@ static frz_code open_v2(parquet_pages *p, frz_error *err)
     FRZ_TRY(take_view(p, (size_t)h->compressed_size, &bytes, err));
     FRZ_TRY(check_crc(p, bytes, (size_t)h->compressed_size, err));
     memcpy(p->page->data, bytes, (size_t)levels);
-    if (!h->compressed || p->codec == FRZ_CODEC_NONE) {
+    if (!values_compressed(p, from, to)) {
         if (from != to) {
             rc = frz_fail_at(err, FRZ_E_CORRUPT, p->header_at,
                              "page at byte %" PRIu64 ": %zu uncompressed bytes, expected %zu",

@@ -1,0 +1,134 @@
+/*
+ * The pages of one column chunk of a type that the input chooses. Input: physical type, annotation
+ * and shape, codec, number of values (2 bytes), then the bytes of the chunk.
+ */
+#include "format/parquet/parquet.h"
+#include "format/parquet/parquet_internal.h"
+#include "fuzz_parquet.h"
+#include "fuzz_storage.h"
+
+#define HEAD 5
+#define MAX_INPUT (1u << 18)
+#define FILE_MAGIC 4
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const parquet_element plain = {.physical = PARQUET_NO_PHYSICAL, .converted = -1};
+
+/* Annotations that fit some physical type; others are ignored or refused. */
+static void annotate(parquet_element *e, unsigned choice)
+{
+    static const struct {
+        parquet_logical logical;
+        parquet_time_unit unit;
+        int8_t bit_width;
+        int32_t precision;
+    } annotations[] = {
+        {PARQUET_LOGICAL_NONE, 0, 0, 0},
+        {PARQUET_LOGICAL_STRING, 0, 0, 0},
+        {PARQUET_LOGICAL_DECIMAL, 0, 0, 9},
+        {PARQUET_LOGICAL_INTEGER, 0, 32, 0},
+        {PARQUET_LOGICAL_INTEGER, 0, 64, 0},
+        {PARQUET_LOGICAL_TIMESTAMP, PARQUET_MILLIS, 0, 0},
+        {PARQUET_LOGICAL_TIME, PARQUET_MILLIS, 0, 0},
+        {PARQUET_LOGICAL_FLOAT16, 0, 0, 0},
+    };
+    size_t i = choice % FRZ_ARRAY_COUNT(annotations);
+    e->logical = annotations[i].logical;
+    e->unit = annotations[i].unit;
+    e->bit_width = annotations[i].bit_width;
+    e->precision = annotations[i].precision;
+}
+
+/* The schema: a primitive alone, optional, in a list, in a list of a list, in a struct. */
+static size_t make_elements(const uint8_t *head, parquet_element *elements)
+{
+    static const parquet_repetition shapes[][6] = {
+        {PARQUET_REQUIRED},
+        {PARQUET_OPTIONAL},
+        {PARQUET_OPTIONAL, PARQUET_REPEATED, PARQUET_OPTIONAL},
+        {PARQUET_OPTIONAL, PARQUET_REPEATED, PARQUET_OPTIONAL, PARQUET_REPEATED, PARQUET_REQUIRED},
+        {PARQUET_OPTIONAL, PARQUET_OPTIONAL},
+    };
+    static const size_t depths[] = {1, 1, 3, 5, 2};
+    size_t shape = (head[1] >> 4) % FRZ_ARRAY_COUNT(shapes);
+    size_t depth = depths[shape];
+    elements[0] = plain;
+    elements[0].name = FRZ_STR("schema");
+    elements[0].num_children = 1;
+    for (size_t i = 0; i < depth; i++) {
+        parquet_element *e = &elements[i + 1];
+        *e = plain;
+        e->name = FRZ_STR("f");
+        e->repetition = shapes[shape][i];
+        e->num_children = i + 1 < depth ? 1 : 0;
+        if (depth >= 3 && i % 2 == 0 && i + 1 < depth) {
+            e->logical = PARQUET_LOGICAL_LIST;
+        }
+    }
+    parquet_element *leaf = &elements[depth];
+    leaf->physical = (parquet_physical)(head[0] % 8);
+    leaf->type_length = leaf->physical == PARQUET_FIXED_LEN_BYTE_ARRAY ? 1 + (head[0] >> 3) : 0;
+    annotate(leaf, head[1] & 15u);
+    return depth + 1;
+}
+
+static void read_chunk(const frz_env *env, const uint8_t *head, parquet_file *file)
+{
+    static const int32_t codecs[] = {0, 1, 2, 6, 7};
+    frz_error err = {0};
+    parquet_element elements[8];
+    uint64_t size = frz_file_size(file->base.file);
+    int64_t values = head[3] | head[4] << 8;
+    parquet_chunk chunk = {.physical = (parquet_physical)(head[0] % 8),
+                           .codec = codecs[head[2] % FRZ_ARRAY_COUNT(codecs)],
+                           .num_values = values,
+                           .total_compressed_size = (int64_t)size - FILE_MAGIC,
+                           .data_page_offset = FILE_MAGIC};
+    /* a list has fewer rows than values; the input says how many */
+    bool repeated = (head[1] >> 4) % 5 == 2 || (head[1] >> 4) % 5 == 3;
+    int64_t rows = repeated ? FRZ_MIN(values, 1 + (head[2] >> 3)) : values;
+    parquet_group group = {.chunks = &chunk, .chunk_count = 1, .num_rows = rows};
+    int64_t end = rows;
+    file->base.model = &frz_parquet_model;
+    file->base.env = env;
+    file->footer_start = size;
+    file->group_ends = &end;
+    file->metadata = (parquet_metadata){.elements = elements,
+                                        .element_count = make_elements(head, elements),
+                                        .num_rows = rows,
+                                        .groups = &group,
+                                        .group_count = 1};
+    if (parquet_schema_build(&file->arena, &file->metadata, &file->root, &file->columns,
+                             &file->column_count, &err) == FRZ_OK) {
+        file->base.type = file->root.type;
+        volatile uint64_t sum = fuzz_read_file(&file->base);
+        (void)sum;
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size < HEAD || size > MAX_INPUT) {
+        return 0;
+    }
+    size_t body = size - HEAD;
+    uint8_t *bytes = malloc(FILE_MAGIC + body);
+    if (bytes == NULL) {
+        return 0;
+    }
+    memcpy(bytes, "PAR1", FILE_MAGIC);
+    memcpy(bytes + FILE_MAGIC, data + HEAD, body);
+    fuzz_storage storage = {"file", bytes, FILE_MAGIC + body};
+    frz_env *env = fuzz_env(&storage);
+    parquet_file file = {0};
+    if (frz_file_open(env, "file", &file.base.file, NULL) == FRZ_OK) {
+        frz_arena_init(&file.arena, env, FRZ_ARENA_NO_LIMIT);
+        read_chunk(env, data, &file);
+        frz_arena_reset(&file.arena);
+        frz_file_close(file.base.file);
+    }
+    fuzz_env_free(env);
+    free(bytes);
+    return 0;
+}
