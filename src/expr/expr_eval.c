@@ -393,6 +393,10 @@ static frz_code branching_finish(expr_eval *eval, branching *b, const frz_type *
         return frz_fail(eval->err, FRZ_E_UNSUPPORTED, "unsupported: choosing between values of %s",
                         frz_type_text(type, text, sizeof text));
     }
+    if (type->id == FRZ_TYPE_UNKNOWN) {
+        expr_vec_null(type, out); /* nothing but NULLs to choose from */
+        return FRZ_OK;
+    }
     return expr_kernel_choose(eval, type, b->choices.items, b->choices.count, b->pick, out);
 }
 

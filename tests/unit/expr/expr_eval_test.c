@@ -193,6 +193,8 @@ static void branches__are_evaluated_for_their_rows_only(void **state)
         {"COALESCE(i, l, 7)",
          "long: LONG '1' | LONG '2' | LONG '-30' | LONG '-4' | LONG '2147483647'"},
         {"COALESCE(s, 'none')", "string: 'abc' | '' | 'none' | 'Straße' | 'a%b'"},
+        {"CASE WHEN b THEN NULL END IS NULL", "boolean: TRUE | TRUE | TRUE | TRUE | TRUE"},
+        {"COALESCE(NULL, NULL) IS NULL", "boolean: TRUE | TRUE | TRUE | TRUE | TRUE"},
         {"NULLIF(i, 2)", "int: 1 | NULL | NULL | -4 | 2147483647"},
         {"NULLIF(s, '')", "string: 'abc' | NULL | NULL | 'Straße' | 'a%b'"},
         {"NULLIF(l, 0.0)", "long: LONG '10' | NULL | LONG '-30' | 9223372036854775807 | NULL"},
@@ -280,6 +282,50 @@ static void cast__converts_between_all_kinds(void **state)
         {"CAST(NULL AS uuid)", "uuid: NULL | NULL | NULL | NULL | NULL"},
     };
     CHECK(cases);
+}
+
+static void literals__of_every_primitive_type(void **state)
+{
+    static const char *const cases[] = {
+        "boolean: TRUE",
+        "int: 42",
+        "int: -2147483648",
+        "long: 2147483648",
+        "long: LONG '1'",
+        "float: FLOAT '1.5'",
+        "float: FLOAT 'NaN'",
+        "double: 1.5e0",
+        "double: DOUBLE '-Infinity'",
+        "decimal(3, 2): 1.50",
+        "decimal(38, 0): 99999999999999999999999999999999999999",
+        "date: DATE '2026-11-01'",
+        "time: TIME '12:34:56.500000'",
+        "timestamp: TIMESTAMP '2026-11-01T12:00:00.000000'",
+        "timestamptz: TIMESTAMPTZ '2026-11-01T12:00:00.000000+00:00'",
+        "timestamp_ns: TIMESTAMP_NS '2026-11-01T12:00:00.000000001'",
+        "timestamptz_ns: TIMESTAMPTZ_NS '2026-11-01T12:00:00.000000001+00:00'",
+        "string: 'it''s'",
+        "uuid: UUID 'f79c3e09-677c-4bbd-a479-3f349cb785e7'",
+        "fixed[2]: CAST(X'00ff' AS fixed[2])",
+        "binary: X'00ff'",
+        "geometry: CAST(X'00ff' AS geometry)",
+        "geography: CAST(X'00ff' AS geography)",
+    };
+    test_batch batch;
+    test_batch_init(&batch, *state);
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(cases); i++) {
+        frz_error err;
+        char *text = NULL;
+        const char *literal = strstr(cases[i], ": ") + 2;
+        assert_ok(test_eval(&batch, literal, NULL, &text, &err), &err);
+        assert_memory_equal(text, cases[i], strlen(cases[i]));
+        assert_memory_equal(text + strlen(cases[i]), " | ", 3);
+    }
+    char *text = NULL;
+    frz_error err;
+    assert_ok(test_eval(&batch, "NULL", NULL, &text, &err), &err);
+    assert_string_equal(text, "unknown: NULL | NULL | NULL | NULL | NULL");
+    test_batch_reset(&batch);
 }
 
 static void fields__are_null_where_their_struct_is(void **state)
@@ -450,6 +496,7 @@ int main(void)
         TEST_WITH_ENV(functions__numbers),
         TEST_WITH_ENV(functions__text),
         TEST_WITH_ENV(cast__converts_between_all_kinds),
+        TEST_WITH_ENV(literals__of_every_primitive_type),
         TEST_WITH_ENV(fields__are_null_where_their_struct_is),
         TEST_WITH_ENV(selection__rows_outside_never_fail),
         TEST_WITH_ENV(column_reference__shares_memory),

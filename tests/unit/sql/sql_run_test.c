@@ -1,6 +1,7 @@
 /*
  * Statements over a real table: imported from two Parquet files into a SQLite catalog.
  */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -9,7 +10,7 @@
 #include "frazil/parquet.h"
 #include "meta/meta_table.h"
 #include "sql/sql_internal.h"
-#include "unit/test_support.h"
+#include "unit/test_alloc.h"
 
 #define ROWS_EACH 500
 
@@ -350,6 +351,57 @@ static void table_from_metadata__is_read_only(void **state)
     frz_table_unref(table);
 }
 
+/* ---- failing allocations ---- */
+
+static const char *alloc_folder; /* of the table that the scenario reads */
+
+static frz_code drain(struct ArrowArrayStream *stream, frz_error *err)
+{
+    for (;;) {
+        struct ArrowArray batch = {0};
+        int failure = stream->get_next(stream, &batch);
+        if (failure != 0) {
+            return frz_fail(err, failure == ENOMEM ? FRZ_E_NOMEM : FRZ_E_INTERNAL, "%s",
+                            stream->get_last_error(stream));
+        }
+        if (batch.release == NULL) {
+            return FRZ_OK;
+        }
+        batch.release(&batch);
+    }
+}
+
+static frz_code select_all(const frz_env *env, frz_error *err)
+{
+    static const char *const statements[] = {
+        "SELECT id, v + 1, s || '!', s LIKE 's1%' FROM db.t WHERE n > 5 AND s > 's1' LIMIT 20",
+        "SELECT count(*), sum(v), min(s), max(n) FROM db.t WHERE id < 900"};
+    frz_code rc = FRZ_OK;
+    char uri[128];
+    frz_catalog *catalog = NULL;
+    frz_catalog_options options = FRZ_CATALOG_OPTIONS_INIT;
+    snprintf(uri, sizeof uri, "sqlite://%s/catalog.db", alloc_folder);
+    options.uri = uri;
+    FRZ_TRY(frz_catalog_open(env, &options, &catalog, err));
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(statements); i++) {
+        frz_sql_result result = {0};
+        FRZ_TRY(frz_sql_run(catalog, NULL, statements[i], &result, err));
+        rc = drain(&result.rows, err);
+        result.rows.release(&result.rows);
+        FRZ_TRY(rc);
+    }
+out:
+    frz_catalog_close(catalog);
+    return rc;
+}
+
+static void select__every_allocation_fails_cleanly(void **state)
+{
+    const sql_fixture *f = *state;
+    alloc_folder = f->folder;
+    assert_true(test_fail_every_allocation(select_all) > 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -361,6 +413,7 @@ int main(void)
         TEST_WITH_TABLE(alter__new_column_is_null_until_it_is_set),
         TEST_WITH_TABLE(alter__properties_are_checked_and_kept),
         TEST_WITH_TABLE(table_from_metadata__is_read_only),
+        TEST_WITH_TABLE(select__every_allocation_fails_cleanly),
     };
     return cmocka_run_group_tests_name("sql_run", tests, NULL, NULL);
 }
