@@ -283,6 +283,9 @@ static frz_code local_stat(void *ctx, const char *location, uint64_t *size, frz_
     if (stat(path, &st) != 0) {
         return frz_fail_os(err, errno, "cannot find %s", path);
     }
+    if (!S_ISREG(st.st_mode)) {
+        return frz_fail(err, FRZ_E_IO, "%s is not a regular file", path);
+    }
     *size = (uint64_t)st.st_size;
     return FRZ_OK;
 }

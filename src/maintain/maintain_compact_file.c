@@ -20,7 +20,6 @@
 /* A file that provides fields: the base first, then column files in the entry's order. */
 typedef struct compact_part {
     frz_data_file *file; /* NULL: provides nothing that is wanted */
-    char *location;
 } compact_part;
 
 typedef struct compact_column {
@@ -51,26 +50,12 @@ typedef struct compaction {
 /* Open a provider once, and check that it fits its entry. */
 static frz_code open_part(compaction *work, size_t index, frz_error *err)
 {
-    frz_code rc = FRZ_OK;
-    const frz_table *table = work->attempt->table;
-    const frz_entry *entry = work->entry;
     compact_part *part = &work->parts[index];
-    frz_str recorded = index == 0 ? entry->location : entry->column_files[index - 1].location;
+    const frz_column_file *column_file = index == 0 ? NULL : &work->entry->column_files[index - 1];
     if (part->file != NULL) {
         return FRZ_OK;
     }
-    FRZ_TRY(frz_table_resolve_access(table, recorded, &part->location, err));
-    FRZ_TRY(frz_data_file_open(table->env, part->location,
-                               table->has_mapping ? &table->mapping : NULL, &part->file, err));
-    int64_t rows = frz_data_file_row_count(part->file);
-    if (rows != entry->record_count) {
-        rc = frz_fail(err, FRZ_E_CORRUPT,
-                      "file %s: expected %lld rows as its manifest entry "
-                      "says, found %lld",
-                      part->location, (long long)entry->record_count, (long long)rows);
-    }
-out:
-    return rc;
+    return frz_stitch_open_file(work->attempt->table, work->entry, column_file, &part->file, err);
 }
 
 /* ---- which fields are written, and how ---- */
@@ -168,7 +153,8 @@ static frz_code plan_column(compaction *work, const frz_field *field, frz_error 
         rc = frz_fail(err, FRZ_E_CORRUPT,
                       "column file %s does not store field %d (\"%.*s\"), which its manifest "
                       "entry lists",
-                      work->parts[part].location, field->id, FRZ_STR_ARG(field->name));
+                      frz_data_file_location(work->parts[part].file), field->id,
+                      FRZ_STR_ARG(field->name));
     }
 out:
     return rc;
@@ -265,7 +251,7 @@ static frz_code append_stitched(compaction *work, frz_stitch *stitch, size_t ind
         rc = frz_stitch_next(stitch, &batch, err);
         if (rc == FRZ_END) {
             return frz_fail(err, FRZ_E_INTERNAL, "rows of %s end before row %lld",
-                            work->parts[0].location, (long long)end);
+                            frz_data_file_location(work->parts[0].file), (long long)end);
         }
         FRZ_TRY(rc);
         at = batch.first_row + batch.array.length;
@@ -308,7 +294,8 @@ static frz_code write_column(compaction *work, size_t index, frz_row_range rows,
         FRZ_TRY(decode_column(work, column, index, rows, err));
     }
 out:
-    return frz_context(err, rc, "compacting %s, column \"%.*s\"", work->parts[0].location,
+    return frz_context(err, rc, "compacting %s, column \"%.*s\"",
+                       frz_data_file_location(work->parts[0].file),
                        FRZ_STR_ARG(column->field->name));
 }
 
@@ -401,14 +388,12 @@ out:
 
 static void compaction_end(compaction *work)
 {
-    const frz_env *env = work->attempt->env;
     frz_parquet_writer_abort(work->writer);
     for (size_t i = 0; i < 2; i++) {
         frz_stitch_close(work->lineage[i]);
     }
     for (size_t i = 0; work->parts != NULL && i < work->part_count; i++) {
         frz_data_file_close(work->parts[i].file);
-        frz_free(env, work->parts[i].location);
     }
     frz_arena_reset(&work->arena);
 }

@@ -11,7 +11,8 @@
 
 /* Open one file; *out stays NULL, with a finding told, if it cannot be opened. */
 static frz_code open_file(frz_validation *v, frz_str recorded, int64_t recorded_size,
-                          const frz_validate_item *item, frz_data_file **out, frz_error *err)
+                          const frz_name_mapping *mapping, const frz_validate_item *item,
+                          frz_data_file **out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     char *location = NULL;
@@ -26,8 +27,7 @@ static frz_code open_file(frz_validation *v, frz_str recorded, int64_t recorded_
                           (long long)recorded_size, (unsigned long long)size);
     }
     if (rc == FRZ_OK) {
-        rc = frz_data_file_open(v->env, location, v->table->has_mapping ? &v->table->mapping : NULL,
-                                out, err);
+        rc = frz_data_file_open(v->env, location, mapping, out, err);
     }
     if (rc != FRZ_OK) {
         rc = frz_validate_failure(v, location, rc, err);
@@ -203,7 +203,8 @@ static frz_code check_parts(frz_validation *v, const frz_validate_root *root,
 {
     frz_code rc = FRZ_OK;
     const frz_entry *entry = item->entry;
-    FRZ_TRY(open_file(v, entry->location, entry->file_size, item, &files[0], err));
+    FRZ_TRY(open_file(v, entry->location, entry->file_size,
+                      v->table->has_mapping ? &v->table->mapping : NULL, item, &files[0], err));
     if (files[0] != NULL) {
         check_base_ids(v, files[0]);
         check_types(v, frz_data_file_location(files[0]), root->schema->type,
@@ -212,7 +213,7 @@ static frz_code check_parts(frz_validation *v, const frz_validate_root *root,
     }
     for (size_t i = 0; i < entry->column_file_count; i++) {
         const frz_column_file *listed = &entry->column_files[i];
-        FRZ_TRY(open_file(v, listed->location, listed->file_size, item, &files[i + 1], err));
+        FRZ_TRY(open_file(v, listed->location, listed->file_size, NULL, item, &files[i + 1], err));
         if (files[i + 1] != NULL) {
             check_types(v, frz_data_file_location(files[i + 1]), root->schema->type,
                         frz_data_file_type(files[i + 1]));

@@ -6,7 +6,7 @@
  *     it stores the field, else a constant (its default, or null).
  *  2. A file is opened only if it provides something, or if only its schema can tell whether it
  *     does (the base file, for fields that no column file lists).
- *  3. Every opened file has exactly the entry's number of rows.
+ *  3. Every opened file has exactly its recorded size and the entry's number of rows.
  *  4. All parts are read over the same row ranges. A batch that comes out covers rows of one batch
  *     of every part; columns are taken over by reference, never copied, except lineage columns in
  *     which nulls are replaced by what they stand for.
@@ -127,18 +127,38 @@ static bool any_field_has_id(const frz_type *type)
     return type->field_count == 0;
 }
 
-static frz_code open_file(frz_stitch *stitch, frz_str recorded, const frz_name_mapping *mapping,
-                          frz_data_file **out, frz_error *err)
+/* A file that was cut or exchanged shows in its size, before a byte of it is believed. */
+static frz_code check_size(const frz_env *env, const char *location, int64_t recorded,
+                           frz_error *err)
+{
+    uint64_t size = 0;
+    frz_code rc = frz_file_stat(env, location, &size, err);
+    if (rc == FRZ_OK && (recorded < 0 || size != (uint64_t)recorded)) {
+        rc = frz_fail(err, FRZ_E_CORRUPT, "%s: file has %llu bytes, its manifest entry says %lld",
+                      location, (unsigned long long)size, (long long)recorded);
+    }
+    return rc;
+}
+
+frz_code frz_stitch_open_file(const frz_table *table, const frz_entry *entry,
+                              const frz_column_file *column_file, frz_data_file **out,
+                              frz_error *err)
 {
     frz_code rc = FRZ_OK;
     char *location = NULL;
     frz_data_file *file = NULL;
-    FRZ_TRY(frz_table_resolve_access(stitch->table, recorded, &location, err));
-    FRZ_TRY(frz_data_file_open(stitch->env, location, mapping, &file, err));
-    if (frz_data_file_row_count(file) != stitch->entry->record_count) {
+    /* column files always carry ids; names must not give them any */
+    const frz_name_mapping *mapping =
+        column_file == NULL && table->has_mapping ? &table->mapping : NULL;
+    FRZ_TRY(frz_table_resolve_access(
+        table, column_file == NULL ? entry->location : column_file->location, &location, err));
+    FRZ_TRY(check_size(table->env, location,
+                       column_file == NULL ? entry->file_size : column_file->file_size, err));
+    FRZ_TRY(frz_data_file_open(table->env, location, mapping, &file, err));
+    if (frz_data_file_row_count(file) != entry->record_count) {
         rc = frz_fail(err, FRZ_E_CORRUPT, "%s: file has %lld rows, its manifest entry says %lld",
                       location, (long long)frz_data_file_row_count(file),
-                      (long long)stitch->entry->record_count);
+                      (long long)entry->record_count);
         goto out;
     }
     if (!any_field_has_id(frz_data_file_type(file))) {
@@ -151,7 +171,7 @@ static frz_code open_file(frz_stitch *stitch, frz_str recorded, const frz_name_m
     file = NULL;
 out:
     frz_data_file_close(file);
-    frz_free(stitch->env, location);
+    frz_free(table->env, location);
     return rc;
 }
 
@@ -160,7 +180,6 @@ static frz_code part_for(frz_stitch *stitch, const frz_column_file *provider, si
                          frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    const frz_table *table = stitch->table;
     for (size_t i = 0; i < stitch->part_count; i++) {
         if (stitch->parts[i].column_file == provider) {
             *index = i;
@@ -169,12 +188,10 @@ static frz_code part_for(frz_stitch *stitch, const frz_column_file *provider, si
     }
     stitch_part *part = &stitch->parts[stitch->part_count];
     *part = (stitch_part){.column_file = provider};
+    FRZ_TRY(frz_stitch_open_file(stitch->table, stitch->entry, provider, &part->file, err));
     if (provider == NULL) {
-        FRZ_TRY(open_file(stitch, entry_location(stitch),
-                          table->has_mapping ? &table->mapping : NULL, &part->file, err));
         stitch->counts.base_files_opened++;
     } else {
-        FRZ_TRY(open_file(stitch, provider->location, NULL, &part->file, err));
         stitch->counts.column_files_opened++;
     }
     *index = stitch->part_count++;

@@ -27,8 +27,13 @@ typedef struct frz_stitch_counts {
     int64_t column_files_opened;
 } frz_stitch_counts;
 
-/* table and entry must outlive the reader. Files that provide nothing are not opened; a file whose
- * row count differs from the entry's is FRZ_E_CORRUPT. */
+/* Open the base file of an entry (column_file NULL) or one of its column files. A file whose size
+ * or row count is not what the entry says, or without any field id, is FRZ_E_CORRUPT. */
+frz_code frz_stitch_open_file(const frz_table *table, const frz_entry *entry,
+                              const frz_column_file *column_file, frz_data_file **out,
+                              frz_error *err);
+
+/* table and entry must outlive the reader. Files that provide nothing are not opened. */
 frz_code frz_stitch_open(const frz_table *table, const frz_entry *entry,
                          const frz_stitch_request *request, frz_stitch **out, frz_error *err);
 /* FRZ_END after the last batch; the caller releases the batch's array. */
