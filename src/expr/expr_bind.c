@@ -108,48 +108,6 @@ static frz_code remember_field(expr_binder *binder, int32_t id)
     return FRZ_OK;
 }
 
-/* Words that differ in one letter added, removed or changed, or one contains the other. */
-static bool is_close(frz_str a, frz_str b)
-{
-    frz_str shorter = a.len <= b.len ? a : b;
-    frz_str longer = a.len <= b.len ? b : a;
-    size_t head = 0;
-    size_t tail = 0;
-    if (longer.len - shorter.len > 1) {
-        return shorter.len >= 3 && memmem(longer.ptr, longer.len, shorter.ptr, shorter.len) != NULL;
-    }
-    while (head < shorter.len && frz_str_equal_nocase((frz_str){shorter.ptr + head, 1},
-                                                      (frz_str){longer.ptr + head, 1})) {
-        head++;
-    }
-    while (tail < shorter.len - head &&
-           frz_str_equal_nocase((frz_str){shorter.ptr + shorter.len - tail - 1, 1},
-                                (frz_str){longer.ptr + longer.len - tail - 1, 1})) {
-        tail++;
-    }
-    return longer.len > 1 && longer.len - head - tail <= 1;
-}
-
-/* The error is there; put close names, if there are any, in place of its hint. */
-static void hint_close_names(const frz_type *struct_type, frz_str name, frz_error *err)
-{
-    char text[200];
-    size_t len = 0;
-    for (size_t i = 0; i < struct_type->field_count; i++) {
-        frz_str other = struct_type->fields[i].name;
-        if (is_close(name, other) && len + other.len + 4 < sizeof text) {
-            const char *comma = len == 0 ? "" : ", ";
-            memcpy(text + len, comma, strlen(comma));
-            len += strlen(comma);
-            memcpy(text + len, other.ptr, other.len);
-            len += other.len;
-        }
-    }
-    if (len > 0) {
-        frz_hint(err, "close names: %.*s", (int)len, text);
-    }
-}
-
 static frz_code new_reference(expr_binder *binder, expr_op op, const frz_field *field,
                               const expr_node *parent, int64_t index, const expr_node **out)
 {
@@ -181,11 +139,8 @@ out:
 static frz_code bind_name(expr_binder *binder, const frz_expr *expr, const expr_node **out)
 {
     const frz_field *field = NULL;
-    frz_code rc = frz_type_resolve_name(binder->struct_type, expr->text, &field, binder->err);
-    if (rc == FRZ_E_NOT_FOUND) {
-        hint_close_names(binder->struct_type, expr->text, binder->err);
-    }
-    FRZ_TRY(rc);
+    frz_code rc = FRZ_OK;
+    FRZ_TRY(frz_type_resolve_name(binder->struct_type, expr->text, &field, binder->err));
     FRZ_TRY(remember_field(binder, field->id));
     FRZ_TRY(new_reference(binder, EXPR_OP_COLUMN, field, NULL, 0, out));
 out:

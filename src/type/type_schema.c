@@ -167,28 +167,56 @@ const frz_field *frz_type_find_id(const frz_type *type, int32_t id)
     return found;
 }
 
+/* Words that differ in one letter added, removed or changed, or one contains the other. */
+static bool is_close(frz_str a, frz_str b)
+{
+    frz_str shorter = a.len <= b.len ? a : b;
+    frz_str longer = a.len <= b.len ? b : a;
+    size_t head = 0;
+    size_t tail = 0;
+    if (longer.len - shorter.len > 1) {
+        return shorter.len >= 3 && memmem(longer.ptr, longer.len, shorter.ptr, shorter.len) != NULL;
+    }
+    while (head < shorter.len && frz_str_equal_nocase((frz_str){shorter.ptr + head, 1},
+                                                      (frz_str){longer.ptr + head, 1})) {
+        head++;
+    }
+    while (tail < shorter.len - head &&
+           frz_str_equal_nocase((frz_str){shorter.ptr + shorter.len - tail - 1, 1},
+                                (frz_str){longer.ptr + longer.len - tail - 1, 1})) {
+        tail++;
+    }
+    return longer.len > 1 && longer.len - head - tail <= 1;
+}
+
+/* The names of a struct's fields with commas between, as many as there is room for; those close to
+ * a name only, or all if that is empty. Returns the length. */
+static size_t list_names(const frz_type *type, frz_str close_to, char *text, size_t size)
+{
+    size_t len = 0;
+    for (size_t i = 0; i < type->field_count; i++) {
+        frz_str column = type->fields[i].name;
+        if (close_to.len > 0 && !is_close(close_to, column)) {
+            continue;
+        }
+        const char *comma = len == 0 ? "" : ", ";
+        bool fits = len + column.len + 8 <= size;
+        len += (size_t)snprintf(text + len, size - len, "%s%.*s", comma, fits ? (int)column.len : 3,
+                                fits ? column.ptr : "...");
+        if (!fits) {
+            break;
+        }
+    }
+    return len;
+}
+
 static frz_code no_such_column(const frz_type *type, frz_str name, frz_error *err)
 {
     char names[200];
-    size_t len = 0;
     frz_code rc = frz_fail(err, FRZ_E_NOT_FOUND, "there is no column \"%.*s\"", FRZ_STR_ARG(name));
-    for (size_t i = 0; i < type->field_count; i++) {
-        frz_str column = type->fields[i].name;
-        if (len + column.len + 8 > sizeof names) {
-            memcpy(names + len, i == 0 ? "..." : ", ...", i == 0 ? 4 : 6);
-            break;
-        }
-        if (i > 0) {
-            memcpy(names + len, ", ", 2);
-            len += 2;
-        }
-        if (column.len > 0) {
-            memcpy(names + len, column.ptr, column.len);
-        }
-        len += column.len;
-        names[len] = '\0';
-    }
-    if (type->field_count > 0) {
+    if (name.len > 0 && list_names(type, name, names, sizeof names) > 0) {
+        frz_hint(err, "close names: %s", names);
+    } else if (list_names(type, (frz_str){NULL, 0}, names, sizeof names) > 0) {
         frz_hint(err, "columns are: %s", names);
     }
     return rc;
