@@ -392,8 +392,7 @@ out:
 
 static frz_code unsupported_statement(sql_parser *p, frz_str words)
 {
-    frz_code rc =
-        frz_fail(p->err, FRZ_E_UNSUPPORTED, "unsupported statement: %.*s", FRZ_STR_ARG(words));
+    frz_code rc = frz_fail(p->err, FRZ_E_UNSUPPORTED, "unsupported: %.*s", FRZ_STR_ARG(words));
     frz_hint(p->err, "statements are: SELECT ... FROM, UPDATE ... SET, ALTER TABLE ... ADD COLUMN, "
                      "ALTER TABLE ... SET TBLPROPERTIES");
     return rc;
@@ -428,6 +427,24 @@ out:
 
 /* ---- statements ---- */
 
+/* The first words of statements that others know. */
+static const char *const foreign_statements[] = {
+    "analyze",  "begin", "call",     "commit", "copy",   "create", "delete",
+    "describe", "drop",  "explain",  "grant",  "insert", "merge",  "replace",
+    "rollback", "show",  "truncate", "use",    "values", "vacuum", "with"};
+
+static frz_code parse_other(sql_parser *p)
+{
+    frz_str word = p->lexer.token.text;
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(foreign_statements); i++) {
+        if (p->lexer.token.kind == FRZ_TOKEN_NAME &&
+            frz_str_equal_nocase(word, frz_str_from(foreign_statements[i]))) {
+            return unsupported_statement(p, word);
+        }
+    }
+    return fail_here(p, "expected SELECT, UPDATE or ALTER TABLE");
+}
+
 static frz_code parse_statement(sql_parser *p)
 {
     frz_code rc = FRZ_OK;
@@ -446,11 +463,7 @@ static frz_code parse_statement(sql_parser *p)
     if (accepted) {
         return parse_alter(p);
     }
-    if (p->lexer.token.kind == FRZ_TOKEN_NAME) {
-        frz_str word = p->lexer.token.text;
-        return unsupported_statement(p, (frz_str){word.ptr, FRZ_MIN(word.len, (size_t)60)});
-    }
-    rc = fail_here(p, "expected a statement");
+    rc = parse_other(p);
 out:
     return rc;
 }
