@@ -326,6 +326,8 @@ struct cli_context {
     frz_env *env;
     frz_catalog *catalog;
     frz_table *table;
+    char *made;           /* a folder made for a new catalog: goes again if nothing came into it */
+    size_t made_from;     /* length of the first folder of that path that was not there */
     cli_out out;          /* standard output */
     cli_exit exit_status; /* when the command itself succeeds */
 };

@@ -91,14 +91,17 @@ static char *parent_of(const char *path, frz_error *err)
     return parent;
 }
 
-/* Make a folder and those above it. */
-static frz_code make_folders(char *path, frz_error *err)
+/* Make a folder and those above it. made_from: the length of the first one that was not there. */
+static frz_code make_folders(char *path, size_t *made_from, frz_error *err)
 {
+    *made_from = SIZE_MAX;
     for (char *slash = strchr(path + 1, '/');; slash = strchr(slash + 1, '/')) {
         if (slash != NULL) {
             *slash = '\0';
         }
-        int failed = mkdir(path, 0777) != 0 && errno != EEXIST ? errno : 0;
+        bool made = mkdir(path, 0777) == 0;
+        int failed = made || errno == EEXIST ? 0 : errno;
+        *made_from = made && *made_from == SIZE_MAX ? strlen(path) : *made_from;
         struct stat found;
         if (failed != 0 && stat(path, &found) != 0) {
             frz_code rc = cli_fail_os(err, failed, "cannot make the folder %s", path);
@@ -175,7 +178,8 @@ static frz_code fail_no_catalog(const catalog_place *place, frz_error *err)
     return FRZ_E_NOT_FOUND;
 }
 
-static frz_code place_prepare(const catalog_place *place, bool create, frz_error *err)
+static frz_code place_prepare(cli_context *context, const catalog_place *place, bool create,
+                              frz_error *err)
 {
     struct stat found;
     if (place->file == NULL || stat(place->file, &found) == 0) {
@@ -184,13 +188,23 @@ static frz_code place_prepare(const catalog_place *place, bool create, frz_error
     if (!create) {
         return fail_no_catalog(place, err);
     }
-    char *folder = parent_of(place->file, err);
-    if (folder == NULL) {
+    context->made = parent_of(place->file, err);
+    if (context->made == NULL) {
         return err->code;
     }
-    frz_code rc = make_folders(folder, err);
-    free(folder);
-    return rc;
+    return make_folders(context->made, &context->made_from, err);
+}
+
+/* A command that failed leaves no empty folders behind; folders with something in them stay. */
+static void remove_empty_folders(cli_context *context)
+{
+    char *path = context->made;
+    while (path != NULL && strlen(path) >= context->made_from && rmdir(path) == 0) {
+        char *slash = strrchr(path, '/');
+        path[slash == NULL ? 0 : slash - path] = '\0';
+    }
+    free(context->made);
+    context->made = NULL;
 }
 
 frz_code cli_open_catalog(cli_context *context, bool create, frz_error *err)
@@ -199,7 +213,7 @@ frz_code cli_open_catalog(cli_context *context, bool create, frz_error *err)
     catalog_place place = {0};
     frz_catalog_options options = FRZ_CATALOG_OPTIONS_INIT;
     CLI_TRY(place_find(context, &place, err));
-    CLI_TRY(place_prepare(&place, create, err));
+    CLI_TRY(place_prepare(context, &place, create, err));
     options.uri = place.uri;
     options.warehouse = place.warehouse;
     options.name = cli_args_value(context->args, CLI_OPTION_CATALOG_NAME);
@@ -242,7 +256,7 @@ static void hint_near_table(cli_context *context, const char *name, frz_error *e
     }
     if (frz_catalog_list_tables(context->catalog, collect_name, list, &ignored) == FRZ_OK) {
         const char *near = cli_nearest(name, (const char *const *)list->names);
-        if (near != NULL) {
+        if (near != NULL && strcmp(near, name) != 0) { /* the same: a file of it is missing */
             cli_hint(err, "did you mean %s?", near);
         }
     }
@@ -355,6 +369,7 @@ void cli_context_reset(cli_context *context)
     frz_table_unref(context->table);
     frz_catalog_close(context->catalog);
     frz_env_free(context->env);
+    remove_empty_folders(context);
     cli_text_reset(&context->out.text);
     context->table = NULL;
     context->catalog = NULL;

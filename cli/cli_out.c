@@ -118,6 +118,26 @@ frz_code cli_target_open(cli_target *target, const char *path, bool force, frz_e
     return FRZ_OK;
 }
 
+/* The folder that a new file is to be in must be there: it is not made for a mistyped name. */
+static frz_code check_folder(const char *path, frz_error *err)
+{
+    struct stat found;
+    char *folder = strdup(path);
+    if (folder == NULL) {
+        return cli_fail(err, FRZ_E_NOMEM, "out of memory for a file name");
+    }
+    char *slash = strrchr(folder, '/');
+    if (slash != NULL) {
+        slash[1] = '\0';
+    }
+    frz_code rc = FRZ_OK;
+    if (slash != NULL && stat(folder, &found) != 0) {
+        rc = cli_fail_os(err, errno, "cannot create %s", path);
+    }
+    free(folder);
+    return rc;
+}
+
 frz_code cli_target_reserve(cli_target *target, const char *path, bool force, frz_error *err)
 {
     bool plain;
@@ -126,7 +146,7 @@ frz_code cli_target_reserve(cli_target *target, const char *path, bool force, fr
     if (rc == FRZ_OK && !plain) {
         rc = cli_fail(err, FRZ_E_ARGUMENT, "%s is not a plain file", path);
     }
-    return rc;
+    return rc == FRZ_OK ? check_folder(path, err) : rc;
 }
 
 const char *cli_target_location(const cli_target *target)

@@ -5,6 +5,7 @@
 #include "catalog/catalog_internal.h"
 
 #define PART_MAX (sizeof(((frz_table_name *)0)->table_name) - 1)
+#define SHOWN_MAX 160 /* bytes of a name in a message, so that the reason behind it has room */
 
 typedef struct name_part {
     char text[PART_MAX + 1];
@@ -13,7 +14,9 @@ typedef struct name_part {
 
 static frz_code bad_name(const char *text, const char *why, frz_error *err)
 {
-    frz_code rc = frz_fail(err, FRZ_E_ARGUMENT, "table name \"%s\": %s", text, why);
+    const char *dots = strlen(text) > SHOWN_MAX ? "..." : "";
+    frz_code rc =
+        frz_fail(err, FRZ_E_ARGUMENT, "table name \"%.*s%s\": %s", SHOWN_MAX, text, dots, why);
     frz_hint(err, "write namespace.table, such as db.wide");
     return rc;
 }

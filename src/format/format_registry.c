@@ -107,12 +107,15 @@ static frz_code find_model(const frz_file *file, const frz_format_model **out, f
 {
     uint8_t first[MAGIC_MAX];
     size_t len = (size_t)FRZ_MIN(frz_file_size(file), sizeof first);
-    frz_code rc = frz_file_read(file, 0, first, len, err);
-    if (rc == FRZ_OK) {
-        rc = format_by_magic(first, len, out, err);
-        rc = frz_context(err, rc, "reading %s", frz_file_location(file));
+    frz_code rc = FRZ_OK;
+    if (len == 0) {
+        rc = frz_fail_at(err, FRZ_E_CORRUPT, 0, "the file is empty");
+        goto out;
     }
-    return rc;
+    FRZ_TRY(frz_file_read(file, 0, first, len, err));
+    rc = format_by_magic(first, len, out, err);
+out:
+    return frz_context(err, rc, "reading %s", frz_file_location(file));
 }
 
 frz_code frz_data_file_open(const frz_env *env, const char *location,
