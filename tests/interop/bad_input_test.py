@@ -240,7 +240,8 @@ def test_an_update_that_matches_no_row_says_so_and_makes_no_snapshot(place):
     done = place.run("sql", "UPDATE db.t SET i = 1 WHERE id < 0")
     assert done.returncode == 0 and done.stderr == ""
     assert "no row matched" in done.stdout
-    report = json.loads(place.run("sql", "UPDATE db.t SET i = 1 WHERE score_1 > 1e9", "--json").stdout)
+    text = place.run("sql", "UPDATE db.t SET i = 1 WHERE score_1 > 1e9", "--json").stdout
+    report = json.loads(text)
     assert report["snapshot_id"] == 0 and report["rows"] == 0 and report["files_written"] == 0
     assert contents(place.folder) == before
 
@@ -584,7 +585,8 @@ METADATA = {
     "type": (set_in("schemas", 0, "fields", 1, "type", value="intt"), CORRUPT,
              'schemas[0].fields[1].type: expected a type, found "intt"'),
     "id": (set_in("schemas", 0, "fields", 1, "id", value=1), CORRUPT, "schemas[0]"),
-    "id text": (set_in("schemas", 0, "fields", 1, "id", value="2"), CORRUPT, "schemas[0].fields[1]"),
+    "id text": (set_in("schemas", 0, "fields", 1, "id", value="2"), CORRUPT,
+                "schemas[0].fields[1]"),
     "name": (set_in("schemas", 0, "fields", 1, "name", value="id"), CORRUPT, '"id"'),
     "snapshot": (set_in("current-snapshot-id", value=99), CORRUPT, "there is no snapshot 99"),
     "schema": (set_in("current-schema-id", value=99), CORRUPT, "there is no schema 99"),
