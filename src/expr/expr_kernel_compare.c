@@ -43,15 +43,15 @@ static inline uint64_t pack_64(const uint8_t *bytes)
     {                                                                                              \
         if (shape == EXPR_BOTH_VARY) {                                                             \
             EACH_WORD(n, out, EXPR_EACH(T, EXPR_BOTH_VARY, A_BLOCK, B_BLOCK, m, {                  \
-                          t[i] = (condition);                                                      \
+                          t[i] = (uint8_t)(condition);                                             \
                       }););                                                                        \
         } else if (shape == EXPR_RIGHT_CONSTANT) {                                                 \
             EACH_WORD(n, out, EXPR_EACH(T, EXPR_RIGHT_CONSTANT, A_BLOCK, B_BLOCK, m, {             \
-                          t[i] = (condition);                                                      \
+                          t[i] = (uint8_t)(condition);                                             \
                       }););                                                                        \
         } else {                                                                                   \
             EACH_WORD(n, out, EXPR_EACH(T, EXPR_LEFT_CONSTANT, A_BLOCK, B_BLOCK, m, {              \
-                          t[i] = (condition);                                                      \
+                          t[i] = (uint8_t)(condition);                                             \
                       }););                                                                        \
         }                                                                                          \
     }
