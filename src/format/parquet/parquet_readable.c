@@ -3,7 +3,7 @@
  * part of a table. Reading itself does not need every column to be readable.
  */
 #include "format/parquet/parquet.h"
-#include "format/parquet/parquet_internal.h"
+#include "format/parquet/parquet_read.h"
 
 static frz_code check_node(const parquet_node *node, frz_error *err)
 {
@@ -49,6 +49,11 @@ static frz_code check_chunk(const parquet_column *column, const parquet_chunk *c
         return frz_fail(err, FRZ_E_UNSUPPORTED,
                         "unsupported: column chunks in other files (column \"%s\")",
                         column->node->path);
+    }
+    frz_codec_id codec;
+    frz_code rc = parquet_codec_of(chunk->codec, &codec, err);
+    if (rc != FRZ_OK) {
+        return frz_context(err, rc, "column \"%s\"", column->node->path);
     }
     return check_unsigned(column, chunk, err);
 }
