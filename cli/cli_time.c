@@ -70,9 +70,13 @@ static void text_clock(cli_text *text, int64_t seconds)
 
 void cli_text_time(cli_text *text, int64_t value, cli_unit unit)
 {
-    int64_t fraction;
-    text_clock(text, divide_down(value, unit_per_second(unit), &fraction));
-    text_fraction(text, fraction, unit);
+    uint64_t unit_size = (uint64_t)unit_per_second(unit);
+    uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    if (value < 0) { /* no time of a day, but some files hold it */
+        cli_text_char(text, '-');
+    }
+    text_clock(text, (int64_t)(size / unit_size));
+    text_fraction(text, (int64_t)(size % unit_size), unit);
 }
 
 void cli_text_timestamp(cli_text *text, int64_t value, cli_unit unit, bool zoned)

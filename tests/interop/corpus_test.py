@@ -40,17 +40,24 @@ def rows_of(text):
     return sorted((json.loads(line) for line in text.splitlines()), key=lambda r: r["_row_id"])
 
 
+# What is still missing; a refusal names one of these.
+MISSING = ["leaf manifests", "deletion vectors", "partitioned data files", "manifest lists",
+           "no reader for format avro", "struct", "compression codec BROTLI", "field id 0"]
+
+
 def compare(folder, metadata):
-    """True if the table was read, False if it is unsupported."""
+    """True if every snapshot was read, False if one is unsupported."""
+    read = True
     for expected in sorted((GOLDEN / folder).glob("expected*.jsonl")):
         snapshot = expected.stem.partition("-")[2]
         done = scan(folder, metadata, *(["--snapshot", snapshot] if snapshot else []))
-        if done.returncode != 0 and "unsupported" in done.stderr:
-            assert done.returncode == 1 and done.stdout == ""
-            return False
-        assert done.returncode == 0, done.stderr
+        if done.returncode != 0:
+            assert done.returncode == 1 and done.stdout == "", done.stderr
+            assert any(f"unsupported: {words}" in done.stderr for words in MISSING), done.stderr
+            read = False
+            continue
         assert rows_of(done.stdout) == [json.loads(x) for x in expected.read_text().splitlines()]
-    return True
+    return read
 
 
 def test_valid_tables_are_read_or_unsupported():
@@ -72,4 +79,6 @@ def test_broken_tables_are_refused(folder, metadata):
     done = scan(folder, metadata)
     assert done.returncode not in (0, 2, 4), done.stdout
     assert done.returncode > 0, "killed by a signal"
-    assert done.stderr.startswith("frazil: "), done.stderr
+    line = done.stderr.splitlines()[0]
+    assert line.startswith("frazil: ") and done.stdout == "", done.stderr
+    assert any(part in line for part in (".metadata.json", ".parquet", "encrypted root")), line

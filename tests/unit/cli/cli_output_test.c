@@ -318,7 +318,7 @@ static void output_value__times_as_iso(void **state)
 {
     static const int32_t days[] = {0, -1, -719162, 2932896, 2932897, -719528, -719529, 11016};
     static const int64_t day_ms[] = {0, -1, 86400000};
-    static const int64_t micros[] = {0, 86399999998, 1};
+    static const int64_t micros[] = {0, 86399999998, -1};
     static const int64_t stamps[] = {-1, 1700000000123457, 0};
     static const int64_t nanos[] = {1, -1};
     static const int32_t seconds[] = {3661};
@@ -327,7 +327,7 @@ static void output_value__times_as_iso(void **state)
                  "\"1970-01-01\",\"1969-12-31\",\"0001-01-01\",\"9999-12-31\",\"+10000-01-01\","
                  "\"0000-01-01\",\"-0001-12-31\",\"2000-02-29\"");
     assert_fixed("tdm", day_ms, 3, "\"1970-01-01\",\"1969-12-31\",\"1970-01-02\"");
-    assert_fixed("ttu", micros, 3, "\"00:00:00.000000\",\"23:59:59.999998\",\"00:00:00.000001\"");
+    assert_fixed("ttu", micros, 3, "\"00:00:00.000000\",\"23:59:59.999998\",\"-00:00:00.000001\"");
     assert_fixed("tts", seconds, 1, "\"01:01:01.000000\"");
     assert_fixed("tsu:", stamps, 3,
                  "\"1969-12-31T23:59:59.999999\",\"2023-11-14T22:13:20.123457\","
