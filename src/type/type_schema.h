@@ -132,16 +132,14 @@ typedef frz_code (*frz_field_visit)(void *ctx, const frz_field *field, bool in_r
                                     frz_error *err);
 frz_code frz_type_visit(const frz_type *type, frz_field_visit visit, void *ctx, frz_error *err);
 
-/* ---- JSON (type_json.c): spec appendix C
- * ---------------------------------------------------------- */
+/* ---- JSON (type_json.c): spec appendix C ---- */
 
 /* path is used in messages, such as "schemas[0]". */
 frz_code frz_schema_from_json(frz_arena *arena, const json_t *json, const char *path,
                               const frz_schema **out, frz_error *err);
 frz_code frz_schema_to_json(const frz_schema *schema, json_t **out, frz_error *err);
 
-/* ---- Arrow (type_arrow.c)
- * ----------------------------------------------------------------------------- */
+/* ---- Arrow (type_arrow.c) ---- */
 
 /* An ArrowSchema of a field or of a struct; field ids as "PARQUET:field_id" metadata. */
 frz_code frz_type_to_arrow(const frz_env *env, const frz_type *struct_type, struct ArrowSchema *out,
@@ -169,8 +167,7 @@ frz_code frz_array_merge(const frz_env *env, const frz_type *type, const struct 
 frz_code frz_array_concat(const frz_env *env, const frz_type *type, const struct ArrowArray *parts,
                           size_t n_parts, struct ArrowArray *out, frz_error *err);
 
-/* ---- name mapping (type_mapping.c): spec: Column Projection, name mapping
- * ----------------------------------- */
+/* ---- name mapping (type_mapping.c): spec: Column Projection, name mapping ---- */
 
 typedef struct frz_name_mapping {
     struct frz_name_mapping_field *fields;

@@ -18,8 +18,7 @@ enum { BASE_EMPTY, BASE_IMPORTED, BASE_UPDATED };
 #define ROWS 80
 #define SUM_IMPORTED 3160.0 /* a is id: 0 to 79 */
 
-/* ---- operations --------------------------------------------------------------------------------
- */
+/* ---- operations ---- */
 
 static frz_code open_catalog(const frz_env *env, const char *folder, frz_catalog **out,
                              frz_error *err)
@@ -94,8 +93,7 @@ const fault_scenario scenarios[] = {
 };
 const size_t scenario_count = sizeof scenarios / sizeof scenarios[0];
 
-/* ---- prepared folders
- * ----------------------------------------------------------------------------- */
+/* ---- prepared folders ---- */
 
 static const frz_type *table_type(void)
 {
@@ -232,8 +230,7 @@ void scenario_remove(const char *root)
     (void)shell("rm -rf '%s'", root);
 }
 
-/* ---- checks
- * ------------------------------------------------------------------------------------------- */
+/* ---- checks ---- */
 
 frz_code scenario_sum(const frz_env *env, const char *folder, double *out, frz_error *err)
 {

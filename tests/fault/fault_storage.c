@@ -70,8 +70,7 @@ int fault_step(int writes)
     }
 }
 
-/* ---- what is known of names --------------------------------------------------------------------
- */
+/* ---- what is known of names ---- */
 
 static void to_path(const char *location, char path[PATH_MAX])
 {
@@ -146,8 +145,7 @@ void fault_storage_power_off(void)
     }
 }
 
-/* ---- the storage
- * ------------------------------------------------------------------------------------ */
+/* ---- the storage ---- */
 
 /* A handle of the local storage and the name it was created under. */
 typedef struct fault_file {

@@ -31,8 +31,7 @@ static durable_file files[MOST_FILES];
 static size_t file_count;
 static sqlite3_vfs *inner_vfs;
 
-/* ---- durable content
- * ------------------------------------------------------------------------------ */
+/* ---- durable content ---- */
 
 static void read_content(durable_file *file)
 {
@@ -86,8 +85,7 @@ void fault_vfs_power_off(void)
     }
 }
 
-/* ---- files
- * ---------------------------------------------------------------------------------------------- */
+/* ---- files ---- */
 
 static sqlite3_file *inner_of(sqlite3_file *file)
 {
@@ -187,8 +185,7 @@ static const sqlite3_io_methods file_methods = {
     .xDeviceCharacteristics = file_characteristics,
 };
 
-/* ---- the VFS
- * -------------------------------------------------------------------------------------------- */
+/* ---- the VFS ---- */
 
 static int vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags,
                     int *out_flags)

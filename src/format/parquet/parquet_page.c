@@ -22,8 +22,7 @@
 /* Bytes that old parquet-mr left out of total_compressed_size: the dictionary page's header. */
 #define OLD_SIZE_SLACK 100
 
-/* ---- codecs and bounds --------------------------------------------------------------------------
- */
+/* ---- codecs and bounds ---- */
 
 frz_code parquet_codec_of(int32_t codec, frz_codec_id *out, frz_error *err)
 {
@@ -91,8 +90,7 @@ static frz_code check_size(const parquet_pages *p, uint64_t compressed, uint64_t
     return FRZ_OK;
 }
 
-/* ---- page headers
- * ----------------------------------------------------------------------------------- */
+/* ---- page headers ---- */
 
 static void parse_data_header(parquet_thrift *t, parquet_page_header *h)
 {
@@ -237,8 +235,7 @@ frz_code parquet_page_header_parse(parquet_thrift *t, parquet_page_header *out)
     return FRZ_OK;
 }
 
-/* ---- bytes of the chunk
- * ------------------------------------------------------------------------------- */
+/* ---- bytes of the chunk ---- */
 
 static uint64_t left_in_chunk(const parquet_pages *p)
 {
@@ -345,8 +342,7 @@ out:
     return rc;
 }
 
-/* ---- decompression
- * -------------------------------------------------------------------------------------- */
+/* ---- decompression ---- */
 
 static frz_code check_crc(const parquet_pages *p, const uint8_t *bytes, size_t len, frz_error *err)
 {
@@ -411,8 +407,7 @@ static frz_code page_buffer(parquet_pages *p, size_t size, frz_error *err)
     return frz_buffer_new(p->scratch->env, size, &p->page, err);
 }
 
-/* ---- dictionary
- * -------------------------------------------------------------------------------------------- */
+/* ---- dictionary ---- */
 
 static void drop_dictionary(parquet_pages *p)
 {
@@ -474,9 +469,7 @@ out:
     return rc;
 }
 
-/* ---- levels
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- levels ---- */
 
 /* One kind of levels at the front of a page of version 1; *at moves behind them. */
 static frz_code levels_v1(const parquet_pages *p, int32_t encoding, uint8_t max, const uint8_t **at,
@@ -589,9 +582,7 @@ out:
     return rc;
 }
 
-/* ---- the chunk
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- the chunk ---- */
 
 /* Level bytes of a page whose values are all there: a length and one run. */
 static size_t guess_prefix(const parquet_column *column, int64_t values)

@@ -410,7 +410,7 @@ static void root__that_cannot_be_read_is_a_finding(void **state)
     table_close(&t);
 }
 
-/* ---- out of memory -------------------------------------------------------------------------- */
+/* ---- out of memory ---- */
 
 static const char *metadata_file;
 
