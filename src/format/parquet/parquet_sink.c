@@ -80,8 +80,7 @@ frz_code parquet_sink_validity(parquet_sink *s, size_t rows, frz_error *err)
     return rc;
 }
 
-/* ---- spreading: from the last row down, so that nothing is overwritten before it was moved ----
- */
+/* ---- spreading: from the last row down, so that nothing unmoved is overwritten ---- */
 
 #define SPREAD(type)                                                                               \
     do {                                                                                           \
