@@ -3,6 +3,7 @@
  * Usage: scan_bench RUNS METADATA [COLUMN...]; no columns: all. Prints the least seconds of one
  * read, rows and sum.
  */
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +85,8 @@ int main(int argc, char **argv)
     }
     opts.columns = argc > 3 ? (const char *const *)argv + 3 : NULL;
     opts.column_count = (size_t)argc - 3;
+    mallopt(M_MMAP_THRESHOLD, 64 << 20); /* as the command does */
+    mallopt(M_TRIM_THRESHOLD, 64 << 20);
     check(frz_env_new(NULL, &env, &err), &err);
     check(frz_table_open(env, argv[2], NULL, &table, &err), &err);
     for (long i = strtol(argv[1], NULL, 10); i > 0; i--) {
