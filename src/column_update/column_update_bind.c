@@ -217,7 +217,8 @@ out:
     return rc;
 }
 
-frz_code update_plan_bind(update_plan *plan, const frz_schema *schema, frz_error *err)
+frz_code update_plan_bind(update_plan *plan, const frz_metadata *metadata, const frz_schema *schema,
+                          frz_error *err)
 {
     frz_code rc = FRZ_OK;
     const frz_type *readable = NULL;
@@ -236,6 +237,7 @@ frz_code update_plan_bind(update_plan *plan, const frz_schema *schema, frz_error
     FRZ_TRY(make_read_type(plan, projectable, &depends, err));
     FRZ_TRY(make_write_type(plan, projectable, err));
     FRZ_TRY(collect_written(plan, err));
+    FRZ_TRY(frz_metrics_config_of(metadata, schema, &plan->arena, &plan->metrics, err));
 out:
     if (rc != FRZ_OK) {
         update_plan_unbind(plan);

@@ -5,14 +5,16 @@
 
 #include "column_update/column_update_internal.h"
 
+static int by_number(const void *a, const void *b)
+{
+    int32_t left = *(const int32_t *)a;
+    int32_t right = *(const int32_t *)b;
+    return (left > right) - (left < right);
+}
+
 static bool contains(const int32_t *ids, size_t count, int32_t id)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (ids[i] == id) {
-            return true;
-        }
-    }
-    return false;
+    return bsearch(&id, ids, count, sizeof id, by_number) != NULL;
 }
 
 static int by_location(const void *a, const void *b)

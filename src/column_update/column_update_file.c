@@ -226,13 +226,25 @@ out:
     return rc;
 }
 
+/* A result outlives the version of the table that its types belong to. */
+static frz_code own_types(update_result *result, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    for (size_t i = 0; i < result->stats_count; i++) {
+        frz_field_stats *stats = &result->stats[i];
+        FRZ_TRY(frz_type_copy(&result->arena, stats->type, &stats->type, err));
+        stats->lower.type = stats->type;
+        stats->upper.type = stats->type;
+    }
+out:
+    return rc;
+}
+
 static frz_code finish(file_update *update, bool sync_each, update_result *result, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     frz_parquet_writer *writer = update->writer;
     frz_parquet_written written = {0};
-    frz_metrics_config config = {0};
-    const frz_metadata *metadata = &update->attempt->table->metadata;
     frz_arena_init(&result->arena, update->plan->env, FRZ_ARENA_NO_LIMIT);
     update->writer = NULL;
     FRZ_TRY(frz_parquet_writer_finish(writer, sync_each, &result->arena, &written, err));
@@ -241,9 +253,9 @@ static frz_code finish(file_update *update, bool sync_each, update_result *resul
         (void)frz_file_remove(update->plan->env, update->location, NULL);
         goto out;
     }
-    FRZ_TRY(frz_metrics_config_of(metadata, update->attempt->schema, &result->arena, &config, err));
-    FRZ_TRY(frz_metrics_apply(&config, written.stats, written.stats_count, &result->arena,
-                              &result->stats, &result->stats_count, err));
+    FRZ_TRY(frz_metrics_apply(&update->plan->metrics, written.stats, written.stats_count,
+                              &result->arena, &result->stats, &result->stats_count, err));
+    FRZ_TRY(own_types(result, err));
     result->location = update->location;
     update->location = NULL;
     result->bytes = written.file_size;

@@ -35,12 +35,14 @@ typedef struct update_plan {
     size_t written_count;
     int32_t *depends_ids; /* top-level ids whose values the result depends on */
     size_t depends_count;
+    frz_metrics_config metrics;
 } update_plan;
 
 /* Parse the statement into an arena that outlives the plan. */
 frz_code update_plan_parse(update_plan *plan, frz_arena *arena, const frz_assignment *assignments,
                            size_t count, const char *where, frz_error *err);
-frz_code update_plan_bind(update_plan *plan, const frz_schema *schema, frz_error *err);
+frz_code update_plan_bind(update_plan *plan, const frz_metadata *metadata, const frz_schema *schema,
+                          frz_error *err);
 void update_plan_unbind(update_plan *plan);
 
 /* ---- one data file (column_update_file.c) ---- */
@@ -71,7 +73,9 @@ frz_code update_lineage_file(const update_plan *plan, const frz_commit_attempt *
 
 /* ---- what changes on an entry (column_update_entry.c); all of it in the arena ---- */
 
-/* Take ids out of all column files of an entry, drop files that provide nothing any more, add new
+/* ids ascend.
+ *
+ * Take ids out of all column files of an entry, drop files that provide nothing any more, add new
  * files; ordered by location. spec: writer procedure, step 4 */
 frz_code update_column_files(frz_arena *arena, frz_entry *entry, const int32_t *ids, size_t count,
                              const frz_column_file *added, size_t added_count, frz_error *err);

@@ -10,6 +10,8 @@
  *   a value it depends on comes from another file        the data file is computed again
  *   the schema changed, or the data file is new          computed (again)
  */
+#include <stdlib.h>
+
 #include "column_update/column_update_internal.h"
 
 /* A data file that was computed, and what its entry looked like. */
@@ -28,18 +30,29 @@ typedef struct update_job {
     update_plan plan;
     done_file *done;
     size_t done_count, done_capacity;
+    size_t sorted; /* so many come from earlier attempts, in order of location */
 } update_job;
 
 /* ---- remembering ---- */
 
+static int by_location(const void *a, const void *b)
+{
+    return frz_str_compare(((const done_file *)a)->location, ((const done_file *)b)->location);
+}
+
+static void sort_done(update_job *job)
+{
+    if (job->done_count > 1) {
+        qsort(job->done, job->done_count, sizeof *job->done, by_location);
+    }
+    job->sorted = job->done_count;
+}
+
+/* A result of an earlier attempt: within one attempt each data file comes once. */
 static done_file *find_done(const update_job *job, const frz_entry *entry)
 {
-    for (size_t i = 0; i < job->done_count; i++) {
-        if (frz_str_equal(job->done[i].location, entry->location)) {
-            return &job->done[i];
-        }
-    }
-    return NULL;
+    const done_file key = {.location = entry->location};
+    return job->sorted == 0 ? NULL : bsearch(&key, job->done, job->sorted, sizeof key, by_location);
 }
 
 static frz_code copy_column_files(frz_arena *arena, const frz_entry *entry, done_file *out,
@@ -57,8 +70,7 @@ static frz_code copy_column_files(frz_arena *arena, const frz_entry *entry, done
             return frz_fail_nomem(err, from->field_id_count * sizeof *ids);
         }
         memcpy(ids, from->field_ids, from->field_id_count * sizeof *ids);
-        files[i] = *from;
-        files[i].field_ids = ids;
+        files[i] = (frz_column_file){.field_ids = ids, .field_id_count = from->field_id_count};
         FRZ_TRY(frz_arena_str(arena, from->location, &files[i].location, err));
     }
     out->column_files = files;
@@ -72,7 +84,7 @@ static frz_code remember(update_job *job, const frz_commit_attempt *attempt, con
                          done_file **out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    done_file *slot = attempt->number == 1 ? NULL : find_done(job, entry);
+    done_file *slot = find_done(job, entry);
     done_file fresh = {.sequence_number = entry->sequence_number,
                        .schema_id = attempt->schema->schema_id};
     FRZ_TRY(frz_arena_str(&job->arena, entry->location, &fresh.location, err));
@@ -201,7 +213,7 @@ static frz_code build_entry(update_job *job, const frz_commit_attempt *attempt,
     if (!frz_entry_may_match(entry, job->plan.filter)) {
         return add_existing(attempt, entry, plan, err);
     }
-    done_file *done = attempt->number == 1 ? NULL : find_done(job, entry);
+    done_file *done = find_done(job, entry);
     if (done == NULL || !values_hold(job, done, attempt, entry)) {
         FRZ_TRY(remember(job, attempt, entry, &done, err));
         FRZ_TRY(update_file(&job->plan, attempt, entry, sync_each, &done->result, err));
@@ -215,6 +227,16 @@ out:
     return rc;
 }
 
+/* How many data files may get a column file. */
+static size_t count_matches(const update_job *job, const frz_entry *const *entries, size_t count)
+{
+    size_t matches = 0;
+    for (size_t i = 0; i < count; i++) {
+        matches += frz_entry_may_match(entries[i], job->plan.filter);
+    }
+    return matches;
+}
+
 static frz_code build(void *ctx, const frz_commit_attempt *attempt, frz_commit_plan *plan,
                       frz_error *err)
 {
@@ -222,16 +244,18 @@ static frz_code build(void *ctx, const frz_commit_attempt *attempt, frz_commit_p
     update_job *job = ctx;
     const frz_entry *const *entries = NULL;
     size_t count = 0;
+    sort_done(job);
     update_plan_unbind(&job->plan);
-    FRZ_TRY(update_plan_bind(&job->plan, attempt->schema, err));
+    FRZ_TRY(update_plan_bind(&job->plan, &attempt->table->metadata, attempt->schema, err));
     if (attempt->manifest != NULL) {
         FRZ_TRY(frz_manifest_live(attempt->manifest, &entries, &count, err));
     }
-    bool sync_each = frz_commit_sync_each(attempt, count);
+    bool sync_each = frz_commit_sync_each(attempt, count_matches(job, entries, count));
     for (size_t i = 0; i < count; i++) {
         FRZ_TRY(frz_progress(job->env, "update", i, count, err));
         FRZ_TRY(build_entry(job, attempt, entries[i], sync_each, plan, err));
     }
+    FRZ_TRY(frz_progress(job->env, "updating", count, count, err));
     plan->operation = "overwrite";
     plan->nothing = plan->data_files == 0;
 out:

@@ -73,7 +73,8 @@ out:
     return rc;
 }
 
-/* Make one folder and those above it, each new name durable in its parent. */
+/* Make one folder and those above it. That their names are durable is the business of whoever
+ * commits what lies in them (sync_dir). */
 static int make_dirs(char *path)
 {
     if (path[0] == '\0' || mkdir(path, 0777) == 0 || errno == EEXIST) {

@@ -3,9 +3,12 @@
  */
 #include "scan/scan_plan.h"
 
+/* A null in a lineage column stands for a number that the column's bounds do not know. */
 static const frz_field_stats *lookup_stats(void *ctx, int32_t field_id)
 {
-    return frz_entry_stats(ctx, field_id);
+    const frz_field_stats *stats = frz_entry_stats(ctx, field_id);
+    bool lineage = field_id == FRZ_ID_ROW_ID || field_id == FRZ_ID_LAST_UPDATED;
+    return lineage && stats != NULL && stats->null_value_count != 0 ? NULL : stats;
 }
 
 bool frz_entry_may_match(const frz_entry *entry, const frz_bound_expr *filter)

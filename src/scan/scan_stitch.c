@@ -45,6 +45,7 @@ struct frz_stitch {
     size_t range_count;
     size_t range; /* for constants only: the range that is read */
     int64_t next_row;
+    int64_t rows_left; /* of all ranges */
     int64_t max_rows, max_bytes;
     stitch_part *parts;
     size_t part_count;
@@ -59,13 +60,6 @@ static frz_str entry_location(const frz_stitch *stitch)
 
 /* ---- providers ---- */
 
-typedef struct nested_check {
-    const frz_column_file *provider; /* of the top-level field */
-    const frz_entry *entry;
-    size_t listed, unlisted; /* descendants in the provider's list, and not */
-    int32_t stray;           /* a descendant that another column file lists; 0: none */
-} nested_check;
-
 static bool lists_id(const frz_column_file *file, int32_t id)
 {
     for (size_t i = 0; i < file->field_id_count; i++) {
@@ -76,39 +70,44 @@ static bool lists_id(const frz_column_file *file, int32_t id)
     return false;
 }
 
-static frz_code check_descendant(void *ctx, const frz_field *field, bool in_repeated,
-                                 frz_error *err)
+static frz_code stored_partly(const frz_stitch *stitch, const frz_field *field, frz_error *err)
 {
-    nested_check *check = ctx;
+    return frz_fail(err, FRZ_E_UNSUPPORTED,
+                    "unsupported: struct \"%.*s\" (field id %d) of %.*s is stored partly in a "
+                    "column file",
+                    FRZ_STR_ARG(field->name), field->id, FRZ_STR_ARG(entry_location(stitch)));
+}
+
+typedef struct stray_check {
+    const frz_entry *entry;
+    const frz_column_file *provider; /* of the top-level field */
+    bool found;                      /* a descendant that another column file lists */
+} stray_check;
+
+static frz_code check_stray(void *ctx, const frz_field *field, bool in_repeated, frz_error *err)
+{
+    stray_check *check = ctx;
     const frz_column_file *provider = frz_entry_provider(check->entry, field->id);
+    (void)in_repeated;
     (void)err;
-    if (provider != NULL && provider != check->provider) {
-        check->stray = field->id;
-    }
-    if (!in_repeated && check->provider != NULL) {
-        *(lists_id(check->provider, field->id) ? &check->listed : &check->unlisted) += 1;
-    }
+    check->found = check->found || (provider != NULL && provider != check->provider);
     return FRZ_OK;
 }
 
-/* The provider of a top-level field; a struct of which parts are stored apart is refused. spec:
+/* The provider of a top-level field; a struct of which parts are listed elsewhere is refused. spec:
  * field_ids, structs */
 static frz_code find_provider(const frz_stitch *stitch, const frz_field *field,
                               const frz_column_file **out, frz_error *err)
 {
-    nested_check check = {.provider = frz_entry_provider(stitch->entry, field->id),
-                          .entry = stitch->entry};
+    stray_check check = {.entry = stitch->entry,
+                         .provider = frz_entry_provider(stitch->entry, field->id)};
     if (field->type->id == FRZ_TYPE_STRUCT) {
-        frz_code rc = frz_type_visit(field->type, check_descendant, &check, err);
+        frz_code rc = frz_type_visit(field->type, check_stray, &check, err);
         if (rc != FRZ_OK) {
             return rc;
         }
-        if (check.stray != 0 || (check.listed > 0 && check.unlisted > 0)) {
-            return frz_fail(err, FRZ_E_UNSUPPORTED,
-                            "unsupported: struct \"%.*s\" (field id %d) of %.*s is stored partly "
-                            "in a column file",
-                            FRZ_STR_ARG(field->name), field->id,
-                            FRZ_STR_ARG(entry_location(stitch)));
+        if (check.found) {
+            return stored_partly(stitch, field, err);
         }
     }
     *out = check.provider;
@@ -204,6 +203,71 @@ static bool is_lineage(int32_t id)
     return id == FRZ_ID_ROW_ID || id == FRZ_ID_LAST_UPDATED;
 }
 
+static frz_code not_stored(const frz_column_file *file, const frz_field *field, frz_error *err)
+{
+    return frz_fail(err, FRZ_E_CORRUPT,
+                    "%.*s: column file lists field id %d (\"%.*s\") but does not store it",
+                    FRZ_STR_ARG(file->location), field->id, FRZ_STR_ARG(field->name));
+}
+
+typedef struct listed_check {
+    frz_stitch *stitch;
+    const frz_field *top; /* a struct */
+    const frz_column_file *provider;
+    const frz_type *stored; /* the provider's schema */
+    bool any_listed;        /* descendants are listed one by one, else the struct as a whole */
+} listed_check;
+
+static frz_code find_listed(void *ctx, const frz_field *field, bool in_repeated, frz_error *err)
+{
+    listed_check *check = ctx;
+    (void)err;
+    check->any_listed = check->any_listed || (!in_repeated && lists_id(check->provider, field->id));
+    return FRZ_OK;
+}
+
+/* What is listed must be stored. What is not listed, or not stored as part of a whole, comes from
+ * the base file: that is refused, unless the base file has nothing either. */
+static frz_code check_listed(void *ctx, const frz_field *field, bool in_repeated, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const listed_check *check = ctx;
+    size_t base;
+    bool listed = lists_id(check->provider, field->id);
+    bool stored = frz_type_find_id(check->stored, field->id) != NULL;
+    if (in_repeated || field->type->id == FRZ_TYPE_UNKNOWN) {
+        return FRZ_OK;
+    }
+    if (listed && !stored) {
+        return not_stored(check->provider, field, err);
+    }
+    if (listed || (stored && !check->any_listed)) {
+        return FRZ_OK;
+    }
+    FRZ_TRY(part_for(check->stitch, NULL, &base, err));
+    if (stored ||
+        frz_type_find_id(frz_data_file_type(check->stitch->parts[base].file), field->id) != NULL) {
+        rc = stored_partly(check->stitch, check->top, err);
+    }
+out:
+    return rc;
+}
+
+/* A struct that a column file provides is read from there alone. spec: field_ids, structs */
+static frz_code check_struct(frz_stitch *stitch, const frz_field *field,
+                             const frz_column_file *provider, size_t part, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    listed_check check = {.stitch = stitch,
+                          .top = field,
+                          .provider = provider,
+                          .stored = frz_data_file_type(stitch->parts[part].file)};
+    FRZ_TRY(frz_type_visit(field->type, find_listed, &check, err));
+    FRZ_TRY(frz_type_visit(field->type, check_listed, &check, err));
+out:
+    return rc;
+}
+
 /* No file stores the field: it reads as its default, or null. */
 static frz_code check_constant(const frz_stitch *stitch, const frz_field *field, frz_error *err)
 {
@@ -230,10 +294,11 @@ static frz_code choose_column(frz_stitch *stitch, size_t i, frz_error *err)
     FRZ_TRY(part_for(stitch, provider, &part, err));
     if (frz_data_file_has_field(stitch->parts[part].file, field->id)) {
         stitch->columns[i].part = part;
+        if (provider != NULL && field->type->id == FRZ_TYPE_STRUCT) {
+            rc = check_struct(stitch, field, provider, part, err);
+        }
     } else if (provider != NULL) {
-        rc = frz_fail(err, FRZ_E_CORRUPT,
-                      "%.*s: column file lists field id %d (\"%.*s\") but does not store it",
-                      FRZ_STR_ARG(provider->location), field->id, FRZ_STR_ARG(field->name));
+        rc = not_stored(provider, field, err);
     } else if (!is_lineage(field->id)) {
         rc = check_constant(stitch, field, err);
     }
@@ -280,6 +345,19 @@ out:
     return rc;
 }
 
+/* spec: row lineage: row i has the id first_row_id + i */
+static frz_code check_row_ids(const frz_entry *entry, frz_error *err)
+{
+    int64_t end;
+    if (entry->first_row_id != FRZ_NO_VALUE &&
+        !frz_add_i64(entry->first_row_id, entry->record_count, &end)) {
+        return frz_fail(err, FRZ_E_CORRUPT, "%.*s: first_row_id %lld leaves no ids for %lld rows",
+                        FRZ_STR_ARG(entry->location), (long long)entry->first_row_id,
+                        (long long)entry->record_count);
+    }
+    return FRZ_OK;
+}
+
 /* The ranges to read; all rows if none are asked for. */
 static frz_code copy_ranges(frz_stitch *stitch, const frz_stitch_request *request, frz_error *err)
 {
@@ -292,6 +370,9 @@ static frz_code copy_ranges(frz_stitch *stitch, const frz_stitch_request *reques
         stitch->ranges[0] = (frz_row_range){0, stitch->entry->record_count};
     } else if (n > 0) {
         memcpy(stitch->ranges, request->ranges, n * sizeof *stitch->ranges);
+    }
+    for (size_t i = 0; i < n; i++) {
+        stitch->rows_left += stitch->ranges[i].end - stitch->ranges[i].start;
     }
     stitch->range_count = n;
     stitch->next_row = n == 0 ? 0 : stitch->ranges[0].start;
@@ -317,6 +398,7 @@ frz_code frz_stitch_open(const frz_table *table, const frz_entry *entry,
                       FRZ_STR_ARG(entry->location));
         goto out;
     }
+    FRZ_TRY(check_row_ids(entry, err));
     FRZ_TRY(frz_type_copy(&stitch->arena, request->projection, &stitch->projection, err));
     FRZ_TRY(copy_ranges(stitch, request, err));
     stitch->parts =
@@ -374,42 +456,23 @@ const int64_t *frz_stitch_group_ends(const frz_stitch *stitch, size_t *count)
 
 /* ---- reading ---- */
 
-/* Have rows in every part; the window is what all of them have. FRZ_END at the end. */
-static frz_code next_window(frz_stitch *stitch, int64_t *first_row, int64_t *rows, frz_error *err)
+/* Have rows of a part at hand; FRZ_END at the end. */
+static frz_code fill_part(const frz_stitch *stitch, stitch_part *part, frz_error *err)
 {
-    bool any = false;
-    frz_code rc = FRZ_OK;
-    for (size_t i = 0; i < stitch->part_count; i++) {
-        stitch_part *part = &stitch->parts[i];
-        if (part->reader == NULL) {
-            continue;
-        }
-        if (part->batch.array.release == NULL) {
-            rc = frz_data_reader_next(part->reader, &part->batch, err);
-            if (rc == FRZ_END && any) {
-                return frz_fail(err, FRZ_E_INTERNAL, "%.*s: parts end at different rows",
-                                FRZ_STR_ARG(entry_location(stitch)));
-            }
-            if (rc != FRZ_OK) {
-                return rc;
-            }
-            part->used = 0;
-        }
-        int64_t first = part->batch.first_row + part->used;
-        int64_t left = part->batch.array.length - part->used;
-        if (any && first != *first_row) {
-            return frz_fail(err, FRZ_E_INTERNAL, "%.*s: parts stand at rows %lld and %lld",
-                            FRZ_STR_ARG(entry_location(stitch)), (long long)*first_row,
-                            (long long)first);
-        }
-        *rows = any ? FRZ_MIN(*rows, left) : left;
-        *first_row = first;
-        any = true;
-    }
-    if (any) {
+    if (part->batch.array.release != NULL) {
         return FRZ_OK;
     }
-    /* constants only */
+    part->used = 0;
+    frz_code rc = frz_data_reader_next(part->reader, &part->batch, err);
+    return rc == FRZ_END && stitch->rows_left > 0
+               ? frz_fail(err, FRZ_E_CORRUPT, "%s: file ends %lld rows early",
+                          frz_data_file_location(part->file), (long long)stitch->rows_left)
+               : rc;
+}
+
+/* If all columns are constants: rows of one range. */
+static frz_code constant_window(frz_stitch *stitch, int64_t *first_row, int64_t *rows)
+{
     while (stitch->range < stitch->range_count &&
            stitch->next_row >= stitch->ranges[stitch->range].end) {
         stitch->range++;
@@ -424,10 +487,38 @@ static frz_code next_window(frz_stitch *stitch, int64_t *first_row, int64_t *row
     return FRZ_OK;
 }
 
+/* Have rows in every part; the window is what all of them have. FRZ_END at the end. */
+static frz_code next_window(frz_stitch *stitch, int64_t *first_row, int64_t *rows, frz_error *err)
+{
+    bool any = false;
+    frz_code rc = FRZ_OK;
+    for (size_t i = 0; i < stitch->part_count; i++) {
+        stitch_part *part = &stitch->parts[i];
+        if (part->reader == NULL) {
+            continue;
+        }
+        FRZ_TRY(fill_part(stitch, part, err));
+        int64_t first = part->batch.first_row + part->used;
+        int64_t left = part->batch.array.length - part->used;
+        if (any && first != *first_row) {
+            return frz_fail(err, FRZ_E_INTERNAL, "%.*s: parts stand at rows %lld and %lld",
+                            FRZ_STR_ARG(entry_location(stitch)), (long long)*first_row,
+                            (long long)first);
+        }
+        *rows = any ? FRZ_MIN(*rows, left) : left;
+        *first_row = first;
+        any = true;
+    }
+    rc = any ? FRZ_OK : constant_window(stitch, first_row, rows);
+out:
+    return rc;
+}
+
 /* The window is handed out: drop what is used up. */
 static void advance(frz_stitch *stitch, int64_t rows)
 {
     stitch->next_row += rows;
+    stitch->rows_left -= rows;
     for (size_t i = 0; i < stitch->part_count; i++) {
         stitch_part *part = &stitch->parts[i];
         part->used += rows;

@@ -1,7 +1,6 @@
 /*
  * Statements that change a table: UPDATE, and the two forms of ALTER TABLE.
  */
-#include "format/parquet/parquet.h"
 #include "frazil/column_update.h"
 #include "sql/sql_internal.h"
 #include "write/write_commit.h"
@@ -157,15 +156,14 @@ static frz_code plan_set_properties(const sql_statement *statement,
                                     frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    bool durable;
-    frz_parquet_write_options options;
+    frz_metrics_config metrics;
     frz_metadata merged = attempt->table->metadata;
     for (size_t i = 0; i < statement->property_count; i++) {
         FRZ_TRY(check_key(statement->properties[i].key, err));
     }
     FRZ_TRY(merge_properties(statement, attempt, &merged, err));
-    FRZ_TRY(frz_write_durable(&merged, &durable, err));
-    FRZ_TRY(frz_write_parquet_options(&merged, &options, err));
+    FRZ_TRY(frz_write_check_properties(&merged, err));
+    FRZ_TRY(frz_metrics_config_of(&merged, attempt->schema, attempt->arena, &metrics, err));
     plan->set_properties = statement->properties;
     plan->set_property_count = statement->property_count;
 out:

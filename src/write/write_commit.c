@@ -17,7 +17,9 @@
  *     -> make durable (attempt_sync) -> swap (attempt_publish) -> settle (commit_settle)
  *   conflict at swap -> drop this attempt's root and metadata, wait, load again
  */
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "write/write_internal.h"
 
@@ -44,11 +46,11 @@ frz_code frz_commit_track(const frz_commit_attempt *attempt, const char *locatio
 
 bool frz_commit_sync_each(const frz_commit_attempt *attempt, size_t files)
 {
-    bool each = files <= FRZ_SYNC_EACH_MAX;
-    if (attempt->durable && !each) {
-        attempt->commit->sync_all = true;
+    bool each = attempt->durable && files <= FRZ_SYNC_EACH_MAX;
+    if (!each) {
+        attempt->commit->unsynced = true;
     }
-    return attempt->durable && each;
+    return each;
 }
 
 frz_code frz_commit_data_path(const frz_commit_attempt *attempt, const char *suffix, char **out,
@@ -64,31 +66,49 @@ frz_code frz_commit_data_path(const frz_commit_attempt *attempt, const char *suf
     return rc;
 }
 
-/* True if an entry of the plan refers to a file at this absolute location. */
-static bool entry_refers(const frz_table *table, const frz_entry *entry, frz_str location)
+static int by_location(const void *a, const void *b)
 {
-    frz_str recorded = frz_table_relativize(table, location);
-    if (frz_str_equal(entry->location, recorded) || frz_str_equal(entry->location, location)) {
-        return true;
-    }
-    for (size_t i = 0; i < entry->column_file_count; i++) {
-        frz_str file = entry->column_files[i].location;
-        if (frz_str_equal(file, recorded) || frz_str_equal(file, location)) {
-            return true;
-        }
-    }
-    return false;
+    return frz_str_compare(*(const frz_str *)a, *(const frz_str *)b);
 }
 
+/* Every location that the plan's entries name, as recorded and sorted; free with frz_free. NULL if
+ * there is no memory. */
+static frz_str *locations_of(const frz_table *table, const frz_commit_plan *plan, size_t *count)
+{
+    size_t room = 0, n = 0;
+    for (size_t i = 0; i < plan->entry_count; i++) {
+        room += 1 + plan->entries[i]->column_file_count;
+    }
+    frz_str *locations = frz_alloc_zero(table->env, room, sizeof *locations);
+    for (size_t i = 0; locations != NULL && i < plan->entry_count; i++) {
+        const frz_entry *entry = plan->entries[i];
+        locations[n++] = frz_table_relativize(table, entry->location);
+        for (size_t k = 0; k < entry->column_file_count; k++) {
+            locations[n++] = frz_table_relativize(table, entry->column_files[k].location);
+        }
+    }
+    if (n > 1) {
+        qsort(locations, n, sizeof *locations, by_location);
+    }
+    *count = n;
+    return locations;
+}
+
+/* Without the memory to tell, all files count as in use: they are not removed. */
 static void mark_data_in_use(frz_commit *commit, const frz_table *table,
                              const frz_commit_plan *plan)
 {
+    size_t count = 0;
+    frz_str *locations = locations_of(table, plan, &count);
     for (size_t i = 0; i < commit->file_count; i++) {
         frz_written_file *file = &commit->files[i];
-        for (size_t k = 0; file->is_data && !file->in_use && k < plan->entry_count; k++) {
-            file->in_use = entry_refers(table, plan->entries[k], frz_str_from(file->location));
+        frz_str recorded = frz_table_relativize(table, frz_str_from(file->location));
+        if (file->is_data) {
+            file->in_use = locations == NULL || bsearch(&recorded, locations, count,
+                                                        sizeof recorded, by_location) != NULL;
         }
     }
+    frz_free(commit->env, locations);
 }
 
 /* Remove what the committed version does not use; with metadata_only what a lost attempt left. */
@@ -111,62 +131,128 @@ static void remove_unused(frz_commit *commit, bool metadata_only)
 /* ---- durability ---------------------------------------------------------------------------------
  */
 
-static size_t folder_length(const char *location)
+/* Without the slash at its end. */
+static frz_str folder_of(frz_str location)
 {
-    const char *slash = strrchr(location, '/');
-    return slash == NULL ? 0 : (size_t)(slash - location);
+    while (location.len > 0 && location.ptr[location.len - 1] != '/') {
+        location.len--;
+    }
+    location.len -= location.len > 0;
+    return location;
 }
 
-/* True if an earlier file of the list lies in the same folder. */
-static bool folder_seen(const frz_commit *commit, size_t index)
+/* True if the table's version that the attempt starts from has a file in the folder: then the
+ * folder's own name has been durable for long. */
+static bool folder_is_known(const frz_commit_attempt *attempt, frz_str folder)
 {
-    const char *location = commit->files[index].location;
-    size_t length = folder_length(location);
-    for (size_t i = 0; i < index; i++) {
-        const char *other = commit->files[i].location;
-        if (folder_length(other) == length && memcmp(other, location, length) == 0) {
+    const frz_table *table = attempt->table;
+    bool known = !attempt->commit->creating &&
+                 frz_str_equal(folder_of(frz_str_from(table->metadata_location)), folder);
+    size_t count = attempt->manifest == NULL ? 0 : frz_manifest_count(attempt->manifest);
+    frz_str recorded = frz_table_relativize(table, folder);
+    for (size_t i = 0; !known && i < count; i++) {
+        const frz_entry *entry = frz_manifest_entry(attempt->manifest, i);
+        known = frz_str_equal(folder_of(frz_table_relativize(table, entry->location)), recorded);
+        for (size_t k = 0; !known && k < entry->column_file_count; k++) {
+            frz_str file = frz_table_relativize(table, entry->column_files[k].location);
+            known = frz_str_equal(folder_of(file), recorded);
+        }
+    }
+    return known;
+}
+
+/* Where the folders of a location begin: behind the scheme and, if it has one, the authority. */
+static size_t folders_begin(const char *location)
+{
+    frz_str path;
+    if (frz_location_local_path(frz_str_from(location), &path)) {
+        return (size_t)(path.ptr - location);
+    }
+    const char *authority = strstr(location, "://");
+    const char *slash = authority == NULL ? NULL : strchr(authority + 3, '/');
+    return slash == NULL ? strlen(location) : (size_t)(slash - location);
+}
+
+/* A folder that this process may not touch, or whose file system knows no syncing of folders, is
+ * none that it has made. */
+static bool is_foreign(const frz_error *why)
+{
+    return why->os_error == EACCES || why->os_error == EPERM || why->os_error == EROFS ||
+           why->os_error == EINVAL;
+}
+
+/* Make the names of a folder and of those above it durable, up to the top. */
+static frz_code sync_folder_names(const frz_env *env, frz_str folder, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    char *path = frz_strdup(env, folder);
+    if (path == NULL) {
+        return frz_fail_nomem(err, folder.len);
+    }
+    size_t begin = folders_begin(path);
+    for (size_t length = folder.len; length > begin; length = folder_of(frz_str_from(path)).len) {
+        frz_error why = {0};
+        path[length] = '\0';
+        rc = frz_sync_dir(env, path, &why);
+        if (rc != FRZ_OK) {
+            bool foreign = is_foreign(&why);
+            if (!foreign && err != NULL) {
+                *err = why;
+            }
+            rc = foreign ? FRZ_OK : rc;
+            break;
+        }
+    }
+    frz_free(env, path);
+    return rc;
+}
+
+static bool holds_folder(const frz_str *folders, size_t count, frz_str folder)
+{
+    for (size_t i = count; i-- > 0;) {
+        if (frz_str_equal(folders[i], folder)) {
             return true;
         }
     }
     return false;
 }
 
-/* The names of new folders above the table's files, up to the warehouse's own. */
-static frz_code sync_new_folders(frz_commit *commit, const char *location, frz_error *err)
+/* The names of all files of one kind, folder by folder, and the bytes of those that were not
+ * synced on their own. */
+static frz_code sync_files(const frz_commit_attempt *attempt, bool data, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    const char *warehouse = commit->catalog->warehouse;
-    size_t stop = warehouse == NULL ? 0 : strlen(warehouse);
-    char *path = frz_strdup(commit->env, frz_str_from(location));
-    if (path == NULL) {
-        return frz_fail_nomem(err, strlen(location));
+    const frz_commit *commit = attempt->commit;
+    size_t count = 0;
+    frz_str *folders = frz_arena_array(attempt->arena, commit->file_count, sizeof *folders);
+    if (folders == NULL) {
+        return frz_fail_nomem(err, commit->file_count * sizeof *folders);
     }
-    for (size_t length = folder_length(path); length >= stop && length > 0;
-         length = folder_length(path)) {
-        path[length] = '\0';
-        FRZ_TRY(frz_sync_dir(commit->env, path, err));
-    }
-out:
-    frz_free(commit->env, path);
-    return rc;
-}
-
-static frz_code attempt_sync(frz_commit *commit, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
     for (size_t i = 0; i < commit->file_count; i++) {
         const char *location = commit->files[i].location;
-        if (folder_seen(commit, i)) {
+        frz_str folder = folder_of(frz_str_from(location));
+        if (commit->files[i].is_data != data || holds_folder(folders, count, folder)) {
             continue;
         }
-        if (commit->sync_all && commit->files[i].is_data) {
+        folders[count++] = folder;
+        if (data && commit->unsynced) {
             FRZ_TRY(frz_sync_all(commit->env, location, err));
         }
         FRZ_TRY(frz_sync_dir(commit->env, location, err));
-        if (commit->creating) {
-            FRZ_TRY(sync_new_folders(commit, location, err));
+        if (!folder_is_known(attempt, folder)) {
+            FRZ_TRY(sync_folder_names(commit->env, folder, err));
         }
     }
+out:
+    return rc;
+}
+
+static frz_code attempt_sync(const frz_commit_attempt *attempt, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    FRZ_TRY(sync_files(attempt, true, err));
+    attempt->commit->unsynced = false;
+    FRZ_TRY(sync_files(attempt, false, err));
 out:
     return rc;
 }
@@ -304,6 +390,7 @@ static void commit_settle(frz_commit *commit, const frz_commit_attempt *attempt,
 {
     mark_data_in_use(commit, attempt->table, plan);
     report->snapshot_id = plan->operation == NULL ? 0 : attempt->snapshot_id;
+    report->attempts = attempt->number;
     report->rows = plan->rows;
     report->data_files = plan->data_files;
     report->live_data_bytes = plan->live_data_bytes;
@@ -328,21 +415,19 @@ static frz_code commit_attempt(frz_commit *commit, frz_table *table, int64_t num
     frz_arena_init(&arena, commit->env, FRZ_ARENA_NO_LIMIT);
     frz_commit_attempt attempt = {
         .env = commit->env, .table = table, .number = number, .arena = &arena, .commit = commit};
-    commit->sync_all = false;
     FRZ_TRY(attempt_numbers(&attempt, err));
     if (attempt.parent != NULL) {
         FRZ_TRY(frz_manifest_open(table, attempt.parent, attempt.schema, &manifest, err));
         attempt.manifest = manifest;
     }
     FRZ_TRY(commit->build(commit->build_ctx, &attempt, &plan, err));
-    report->attempts = number;
     if (plan.nothing) {
         remove_unused(commit, false);
         goto out;
     }
     FRZ_TRY(attempt_write(&attempt, &plan, &location, err));
     if (attempt.durable) {
-        FRZ_TRY(attempt_sync(commit, err));
+        FRZ_TRY(attempt_sync(&attempt, err));
     }
     rc = attempt_publish(commit, &attempt, location, err);
     *again = rc == FRZ_E_CONFLICT && !commit->creating;
@@ -361,32 +446,15 @@ out:
 /* ---- the loop
  * --------------------------------------------------------------------------------------- */
 
-typedef struct retry_limits {
-    int64_t retries, min_wait_ms, max_wait_ms;
-} retry_limits;
-
-static frz_code retry_limits_of(const frz_metadata *metadata, retry_limits *out, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    FRZ_TRY(
-        frz_metadata_property_i64(metadata, "commit.retry.num-retries", 20, &out->retries, err));
-    FRZ_TRY(frz_metadata_property_i64(metadata, "commit.retry.min-wait-ms", 10, &out->min_wait_ms,
-                                      err));
-    FRZ_TRY(frz_metadata_property_i64(metadata, "commit.retry.max-wait-ms", 2000, &out->max_wait_ms,
-                                      err));
-out:
-    return rc;
-}
-
 /* Wait before the next attempt: doubling, with a random half so that rivals drift apart. */
-static void back_off(const frz_env *env, const retry_limits *limits, int64_t number)
+static void back_off(const frz_env *env, const frz_retry_limits *limits, int64_t number)
 {
     uint32_t random = 0;
-    int64_t wait = FRZ_MAX(limits->min_wait_ms, 1);
-    for (int64_t i = 1; i < number && wait < limits->max_wait_ms; i++) {
-        wait *= 2;
+    int64_t most = FRZ_MAX(limits->max_wait_ms, 1);
+    int64_t wait = FRZ_MIN(FRZ_MAX(limits->min_wait_ms, 1), most);
+    for (int64_t i = 1; i < number && wait < most; i++) {
+        wait = wait > most / 2 ? most : wait * 2;
     }
-    wait = FRZ_MIN(wait, FRZ_MAX(limits->max_wait_ms, 1));
     if (frz_random_bytes(env, &random, sizeof random, NULL) != FRZ_OK) {
         random = (uint32_t)number;
     }
@@ -410,7 +478,7 @@ frz_code frz_commit_run(frz_catalog *catalog, const char *table_name, frz_commit
     frz_code rc = FRZ_OK;
     frz_table *table = NULL;
     frz_commit_report figures = {0};
-    retry_limits limits = {0};
+    frz_retry_limits limits = {0};
     bool again = true;
     frz_commit commit = {.env = catalog->env,
                          .catalog = catalog,
@@ -423,13 +491,14 @@ frz_code frz_commit_run(frz_catalog *catalog, const char *table_name, frz_commit
         frz_table_unref(table);
         table = NULL;
         FRZ_TRY(frz_catalog_load_table(catalog, table_name, &table, err));
-        FRZ_TRY(retry_limits_of(&table->metadata, &limits, err));
+        FRZ_TRY(frz_write_retry_limits(&table->metadata, &limits, err));
         rc = commit_attempt(&commit, table, number, &again, &figures, err);
         again = again && number <= limits.retries;
         if (again) {
             frz_log(catalog->env, "write", FRZ_LOG_INFO,
                     "%s: another writer was first, attempt %lld", table_name, (long long)number);
             remove_unused(&commit, true);
+            frz_error_reset(err);
             back_off(catalog->env, &limits, number);
         }
     }
@@ -487,6 +556,7 @@ frz_code frz_commit_create(frz_catalog *catalog, const char *table_name,
     }
     frz_error_reset(err);
     FRZ_TRY(table_begin(&commit, new_table, &table, err));
+    FRZ_TRY(frz_write_check_properties(&table->metadata, err));
     FRZ_TRY(commit_attempt(&commit, table, 1, &again, &figures, err));
     if (report != NULL) {
         *report = figures;

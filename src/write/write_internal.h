@@ -15,10 +15,18 @@ typedef struct frz_commit {
     frz_commit_build build;
     void *build_ctx;
     bool creating; /* the table does not exist yet */
-    bool sync_all; /* this attempt has data files that were not synced one by one */
+    bool unsynced; /* data files were written, by this attempt or one before, that nothing synced */
     frz_written_file *files;
     size_t file_count, file_capacity;
 } frz_commit;
+
+/* How often and how fast to try again: commit.retry.*. */
+typedef struct frz_retry_limits {
+    int64_t retries, min_wait_ms, max_wait_ms;
+} frz_retry_limits;
+
+frz_code frz_write_retry_limits(const frz_metadata *metadata, frz_retry_limits *out,
+                                frz_error *err);
 
 /* Where a new table goes: WAREHOUSE/namespace/table; free with frz_free. */
 frz_code frz_commit_table_location(const frz_commit *commit, char **out, frz_error *err);

@@ -3,7 +3,7 @@
  * Names and values are Iceberg's where it has them. spec: table properties, write properties
  */
 #include "format/parquet/parquet.h"
-#include "write/write_commit.h"
+#include "write/write_internal.h"
 
 #define PAGE_BYTES_MIN 1024
 #define PAGE_BYTES_MAX (64 << 20)
@@ -120,6 +120,52 @@ frz_code frz_write_parquet_options(const frz_metadata *metadata,
     options.page_bytes = (size_t)page_bytes;
     options.group_bytes = (size_t)group_bytes;
     *out = options;
+out:
+    return rc;
+}
+
+/* ---- commits ---- */
+
+frz_code frz_write_retry_limits(const frz_metadata *metadata, frz_retry_limits *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    FRZ_TRY(
+        frz_metadata_property_i64(metadata, "commit.retry.num-retries", 20, &out->retries, err));
+    FRZ_TRY(frz_metadata_property_i64(metadata, "commit.retry.min-wait-ms", 10, &out->min_wait_ms,
+                                      err));
+    FRZ_TRY(frz_metadata_property_i64(metadata, "commit.retry.max-wait-ms", 2000, &out->max_wait_ms,
+                                      err));
+out:
+    return rc;
+}
+
+static frz_code check_folder(const frz_metadata *metadata, const char *key, frz_error *err)
+{
+    frz_str folder = frz_metadata_property(metadata, key, "folder");
+    size_t slashes = 0;
+    while (slashes < folder.len && folder.ptr[slashes] == '/') {
+        slashes++;
+    }
+    return slashes < folder.len ? FRZ_OK
+                                : frz_fail(err, FRZ_E_ARGUMENT,
+                                           "table property %s: expected a folder, found \"%.*s\"",
+                                           key, FRZ_STR_ARG(folder));
+}
+
+frz_code frz_write_check_properties(const frz_metadata *metadata, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    bool durable;
+    int64_t versions;
+    frz_retry_limits limits;
+    frz_parquet_write_options options;
+    FRZ_TRY(frz_write_durable(metadata, &durable, err));
+    FRZ_TRY(frz_write_parquet_options(metadata, &options, err));
+    FRZ_TRY(frz_write_retry_limits(metadata, &limits, err));
+    FRZ_TRY(frz_metadata_property_i64(metadata, "write.metadata.previous-versions-max", 1,
+                                      &versions, err));
+    FRZ_TRY(check_folder(metadata, "write.metadata.path", err));
+    FRZ_TRY(check_folder(metadata, "write.data.path", err));
 out:
     return rc;
 }

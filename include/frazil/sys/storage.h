@@ -30,7 +30,8 @@ typedef struct frz_storage {
     size_t struct_size;
     /** Open an existing file for reading and tell its size in bytes. */
     frz_code (*open)(void *ctx, const char *location, void **file, uint64_t *size, frz_error *err);
-    /** Create a new file for appending; FRZ_E_EXISTS if it is there. Makes parent folders. */
+    /** Create a new file for appending; FRZ_E_EXISTS if it is there. Makes parent folders, whose
+     * names are no more durable than the file's until sync_dir. */
     frz_code (*create)(void *ctx, const char *location, void **file, frz_error *err);
     /** Read exactly len bytes; fewer is FRZ_E_IO. */
     frz_code (*read_at)(void *ctx, void *file, uint64_t offset, void *buf, size_t len,
@@ -45,7 +46,9 @@ typedef struct frz_storage {
     frz_code (*sync)(void *ctx, void *file, frz_error *err);
     /** Close; the handle is gone even on failure. */
     frz_code (*close)(void *ctx, void *file, frz_error *err);
-    /** Make the names in the folder of this location durable, up to the storage's root. */
+    /** Make the names in the folder of this location durable: of this folder only, so the folder's
+     * own name needs a call with the folder as the location. Storages without folders do nothing.
+     */
     frz_code (*sync_dir)(void *ctx, const char *location, frz_error *err);
     /** Make everything written so far durable; used instead of many single syncs. */
     frz_code (*sync_all)(void *ctx, const char *location, frz_error *err);
