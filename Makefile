@@ -34,7 +34,7 @@ fuzz: ## run every fuzz target for SECONDS_EACH (60) seconds
 
 bench: build ## measure against other implementations
 	tools/venv
-	.venv/bin/python bench/run.py
+	.venv/bin/python bench/run.py $(ARGS)
 
 golden: build ## rewrite the expectations kept in the tree; read the diff
 	tools/check-includes --graph > docs/internals/include-graph.txt

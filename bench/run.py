@@ -8,7 +8,6 @@ import platform
 import shutil
 import subprocess
 import sys
-import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BIN = ROOT / "build" / "release" / "bin"
@@ -18,17 +17,15 @@ RUNS = 7
 
 # ---- measuring whole processes ----
 
-def run(*command, env=None):
+def run(*command):
     """Seconds, peak resident bytes and output of one process."""
-    began = time.perf_counter()
-    process = subprocess.Popen([str(part) for part in command], stdout=subprocess.PIPE, env=env)
-    output = process.stdout.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    took = time.perf_counter() - began
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
+    figures = WORK / "figures"
+    done = subprocess.run([str(part) for part in (BIN / "measure", figures, *command)],
+                          stdout=subprocess.PIPE)
+    if done.returncode != 0:
         sys.exit(f"failed: {command}")
-    return took, usage.ru_maxrss * 1024, output.decode()
+    seconds, peak = figures.read_text().split()
+    return float(seconds), int(peak), done.stdout.decode()
 
 
 def frazil(warehouse, *args):
@@ -123,29 +120,34 @@ def current_metadata(warehouse, table):
     return json.loads(out)["metadata_location"]
 
 
-def scan(warehouse, table, runs, *columns):
-    took, rss, out = run(BIN / "scan_bench", runs, current_metadata(warehouse, table), *columns)
+def scan(metadata, runs, *columns):
+    took, rss, out = run(BIN / "scan_bench", runs, metadata, *columns)
     seconds, rows, total = out.split()
     return float(seconds), rss, int(rows), float(total)
 
 
 def measure_reads(warehouse, table, source, results):
-    """A stitched column and all columns, before and after compaction, in turn, so that a machine
-    that becomes slower harms both."""
-    compacted = warehouse.with_name(warehouse.name + "-compacted")
-    shutil.rmtree(compacted, ignore_errors=True)
-    frazil(compacted, "import", table, source)
+    """A stitched column and all columns, of one table before and after compaction, in turn, so
+    that a machine that becomes slower harms both."""
+    shutil.rmtree(warehouse, ignore_errors=True)
+    frazil(warehouse, "import", table, source)
     for column in ("c_1", "c_2", "c_3"):
-        frazil(compacted, "sql", f"UPDATE {table} SET {column} = {column} + 1")
-    took, rss, _ = frazil(compacted, "compact", table)
+        frazil(warehouse, "sql", f"UPDATE {table} SET {column} = {column} + 1")
+    stitched = current_metadata(warehouse, table)
+    took, rss, _ = frazil(warehouse, "compact", table)
     results["compact"] = {"seconds": took, "peak_rss": rss}
+    compacted = current_metadata(warehouse, table)
     best = {}
     for _ in range(5):
-        for name, folder in (("stitched", warehouse), ("compacted", compacted)):
+        for name, metadata in (("stitched", stitched), ("compacted", compacted)):
             for what, columns in (("one column", ["c_1"]), ("all columns", [])):
-                seconds, rss, rows, total = scan(folder, table, 5 if columns else 1, *columns)
+                seconds, rss, rows, total = scan(metadata, 20 if columns else 1, *columns)
                 old = best.get((name, what), (1e9, 0, 0))
                 best[name, what] = (min(old[0], seconds), max(old[1], rss), total)
+    for what in ("one column", "all columns"):
+        before, after = (best[name, what][2] for name in ("stitched", "compacted"))
+        if abs(before - after) > abs(before) * 1e-9:
+            sys.exit(f"{what}: the sum is {before} before compaction and {after} after")
     for (name, what), (seconds, rss, total) in best.items():
         results[f"read {what}, {name}"] = {"seconds": seconds, "peak_rss": rss, "sum": total}
 
