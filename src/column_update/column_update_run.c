@@ -255,7 +255,7 @@ static frz_code build(void *ctx, const frz_commit_attempt *attempt, frz_commit_p
         FRZ_TRY(frz_progress(job->env, "update", i, count, err));
         FRZ_TRY(build_entry(job, attempt, entries[i], sync_each, plan, err));
     }
-    FRZ_TRY(frz_progress(job->env, "updating", count, count, err));
+    FRZ_TRY(frz_progress(job->env, "update", count, count, err));
     plan->operation = "overwrite";
     plan->nothing = plan->data_files == 0;
 out:
