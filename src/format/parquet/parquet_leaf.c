@@ -31,6 +31,7 @@ frz_code parquet_leaf_init(parquet_leaf *leaf, parquet_scratch *scratch, size_t 
                            .group = SIZE_MAX,
                            .soft_bytes = MAX_BYTES};
     parquet_pages_init(&leaf->pages, scratch, column);
+    frz_buf_init(&leaf->block, scratch->env, 2 * PARQUET_BLOCK);
     frz_buf_init(&leaf->out_defs, scratch->env, FRZ_BUF_NO_LIMIT);
     frz_buf_init(&leaf->out_reps, scratch->env, FRZ_BUF_NO_LIMIT);
     leaf->sink.env = scratch->env;
@@ -48,6 +49,7 @@ void parquet_leaf_reset(parquet_leaf *leaf)
     parquet_pages_reset(&leaf->pages);
     if (leaf->sink.env != NULL) {
         parquet_sink_reset(&leaf->sink);
+        frz_buf_reset(&leaf->block);
         frz_buf_reset(&leaf->out_defs);
         frz_buf_reset(&leaf->out_reps);
     }
@@ -482,6 +484,10 @@ static frz_code need_block(parquet_leaf *leaf, frz_error *err)
         FRZ_TRY(parquet_pages_open(p, err));
     }
     size_t n = (size_t)FRZ_MIN(p->left, PARQUET_BLOCK);
+    frz_buf_clear(&leaf->block);
+    FRZ_TRY(frz_buf_reserve(&leaf->block, 2 * n, err));
+    leaf->defs = leaf->block.data;
+    leaf->reps = leaf->block.data + n;
     FRZ_TRY(fill_levels(leaf, &p->reps, leaf->column->max_rep, n, leaf->reps, err));
     FRZ_TRY(fill_levels(leaf, &p->defs, leaf->column->max_def, n, leaf->defs, err));
     p->left -= (int64_t)n;

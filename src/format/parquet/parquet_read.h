@@ -261,8 +261,10 @@ typedef struct parquet_leaf {
     parquet_sink sink;
     size_t soft_bytes; /* a batch of more bytes ends early */
     double row_bytes;  /* estimate */
-    /* levels that were decoded but not taken */
-    uint8_t defs[PARQUET_BLOCK], reps[PARQUET_BLOCK];
+    /* levels that were decoded but not taken; as large as the pages want, since a manifest has
+     * hundreds of columns of a few rows */
+    frz_buf block;
+    uint8_t *defs, *reps; /* in block */
     size_t block_at, block_count;
     /* not flat: what was taken for the batch */
     frz_buf out_defs, out_reps;
