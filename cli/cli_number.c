@@ -2,6 +2,7 @@
  * Numbers as text and back. The C locale is never changed, so the decimal point is a point.
  */
 #include <errno.h>
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -146,6 +147,13 @@ static size_t mark_as_real(char *out, size_t len)
     return strpbrk(out, ".e") == NULL ? len + copy_text(out + len, ".0") : len;
 }
 
+/* Any decimal of so many digits survives a trip through a normal number, so the search for the
+ * shortest starts there; subnormal numbers have fewer digits. */
+static int first_digits(double size, double smallest_normal, int digits)
+{
+    return size < smallest_normal ? 1 : digits;
+}
+
 size_t cli_double_text(double value, char *out)
 {
     size_t len = easy_number(value, out);
@@ -156,7 +164,7 @@ size_t cli_double_text(double value, char *out)
         len = everyday_number(-value, out + 1);
         len += len > 0;
     }
-    for (int digits = 15; len == 0; digits++) {
+    for (int digits = first_digits(fabs(value), DBL_MIN, 15); len == 0; digits++) {
         int n = snprintf(out, CLI_NUMBER_TEXT, "%.*g", digits, value);
         if (digits == 17 || strtod(out, NULL) == value) {
             len = mark_as_real(out, (size_t)n);
@@ -168,7 +176,7 @@ size_t cli_double_text(double value, char *out)
 size_t cli_float_text(float value, char *out)
 {
     size_t len = easy_number((double)value, out);
-    for (int digits = 6; len == 0; digits++) {
+    for (int digits = first_digits(fabs((double)value), (double)FLT_MIN, 6); len == 0; digits++) {
         int n = snprintf(out, CLI_NUMBER_TEXT, "%.*g", digits, (double)value);
         if (digits == 9 || strtof(out, NULL) == value) {
             len = mark_as_real(out, (size_t)n);

@@ -248,10 +248,10 @@ static void output_value__reals_are_shortest_and_never_integers(void **state)
     static const double d[] = {0.1, 1.0 / 3, 1e15, 123456789012345680.0, -0.0, 5e-324, DBL_MAX};
     double odd[] = {NAN, INFINITY, -INFINITY};
     (void)state;
-    assert_fixed("f", f, 5, "0.1,16777216.0,-0.875,3.4028235e+38,1.4013e-45");
+    assert_fixed("f", f, 5, "0.1,16777216.0,-0.875,3.4028235e+38,1e-45");
     assert_fixed("g", d, 7,
                  "0.1,0.3333333333333333,1e+15,1.2345678901234568e+17,-0.0,"
-                 "4.94065645841247e-324,1.7976931348623157e+308");
+                 "5e-324,1.7976931348623157e+308");
     assert_fixed("g", odd, 3, "\"NaN\",\"Infinity\",\"-Infinity\"");
 }
 
