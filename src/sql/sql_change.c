@@ -77,6 +77,17 @@ static frz_code name_is_taken(const sql_statement *statement, frz_commit_plan *p
                     FRZ_STR_ARG(statement->column));
 }
 
+/* Names that mean row lineage beside every column. */
+static frz_code check_column_name(frz_str name, frz_error *err)
+{
+    if (frz_str_equal_nocase(name, frz_field_row_id.name) ||
+        frz_str_equal_nocase(name, frz_field_last_updated.name)) {
+        return frz_fail(err, FRZ_E_ARGUMENT, "column name \"%.*s\" is reserved for row lineage",
+                        FRZ_STR_ARG(name));
+    }
+    return FRZ_OK;
+}
+
 static frz_code plan_add_column(const sql_statement *statement, const frz_commit_attempt *attempt,
                                 frz_commit_plan *plan, frz_error *err)
 {
@@ -86,6 +97,7 @@ static frz_code plan_add_column(const sql_statement *statement, const frz_commit
     if (field_named(old, statement->column) != NULL) {
         return name_is_taken(statement, plan, err);
     }
+    FRZ_TRY(check_column_name(statement->column, err));
     if (last >= FRZ_ID_USER_MAX) {
         return frz_fail(err, FRZ_E_LIMIT, "the table has used all field ids");
     }
@@ -108,22 +120,6 @@ out:
 }
 
 /* ---- SET TBLPROPERTIES ---- */
-
-/* Properties that are not the user's to set. */
-static frz_code check_key(frz_str key, frz_error *err)
-{
-    static const char *const reserved[] = {"format-version", "uuid", "current-schema",
-                                           "current-snapshot-id", "snapshot-count"};
-    if (key.len == 0) {
-        return frz_fail(err, FRZ_E_ARGUMENT, "a property name must not be empty");
-    }
-    for (size_t i = 0; i < FRZ_ARRAY_COUNT(reserved); i++) {
-        if (frz_str_equal(key, frz_str_from(reserved[i]))) {
-            return frz_fail(err, FRZ_E_ARGUMENT, "property %s cannot be set", reserved[i]);
-        }
-    }
-    return FRZ_OK;
-}
 
 static frz_code merge_properties(const sql_statement *statement, const frz_commit_attempt *attempt,
                                  frz_metadata *merged, frz_error *err)
@@ -150,20 +146,68 @@ static frz_code merge_properties(const sql_statement *statement, const frz_commi
     return FRZ_OK;
 }
 
-/* A value that writing would stumble over later is refused now. */
+/* New files must go where they can be reached. */
+static frz_code check_place(const frz_table *table,
+                            frz_code (*place)(const frz_table *, const char *, char **,
+                                              frz_error *),
+                            frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    char *location = NULL;
+    uint64_t size;
+    FRZ_TRY(place(table, "probe", &location, err));
+    rc = frz_file_stat(table->env, location, &size, err);
+    if (rc == FRZ_E_NOT_FOUND) {
+        frz_error_reset(err);
+        rc = FRZ_OK;
+    }
+out:
+    frz_free(table->env, location);
+    return rc;
+}
+
+/* Without a mapping that can be read the whole table could not be read any more. */
+static frz_code check_mapping(const frz_commit_attempt *attempt, const frz_metadata *metadata,
+                              frz_error *err)
+{
+    static const char key[] = "schema.name-mapping.default";
+    frz_name_mapping mapping;
+    frz_str text = frz_metadata_property(metadata, key, NULL);
+    if (text.ptr == NULL) {
+        return FRZ_OK;
+    }
+    frz_code rc = frz_name_mapping_parse(attempt->arena, text, &mapping, err);
+    return frz_context(err, rc == FRZ_E_CORRUPT ? FRZ_E_ARGUMENT : rc, "table property %s", key);
+}
+
+static frz_code check_merged(const frz_commit_attempt *attempt, const frz_metadata *merged,
+                             frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_metrics_config metrics;
+    frz_table changed = *attempt->table; /* as far as its properties go */
+    changed.metadata = *merged;
+    FRZ_TRY(frz_write_check_properties(merged, err));
+    FRZ_TRY(frz_metrics_config_of(merged, attempt->schema, attempt->arena, &metrics, err));
+    FRZ_TRY(check_mapping(attempt, merged, err));
+    FRZ_TRY(check_place(&changed, frz_table_new_metadata_path, err));
+    FRZ_TRY(check_place(&changed, frz_table_new_data_path, err));
+out:
+    return rc;
+}
+
+/* A value that reading or writing would stumble over later is refused now. */
 static frz_code plan_set_properties(const sql_statement *statement,
                                     const frz_commit_attempt *attempt, frz_commit_plan *plan,
                                     frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    frz_metrics_config metrics;
     frz_metadata merged = attempt->table->metadata;
     for (size_t i = 0; i < statement->property_count; i++) {
-        FRZ_TRY(check_key(statement->properties[i].key, err));
+        FRZ_TRY(frz_write_check_key(statement->properties[i].key, err));
     }
     FRZ_TRY(merge_properties(statement, attempt, &merged, err));
-    FRZ_TRY(frz_write_check_properties(&merged, err));
-    FRZ_TRY(frz_metrics_config_of(&merged, attempt->schema, attempt->arena, &metrics, err));
+    FRZ_TRY(check_merged(attempt, &merged, err));
     plan->set_properties = statement->properties;
     plan->set_property_count = statement->property_count;
 out:

@@ -274,9 +274,10 @@ static frz_code parse_decimal(frz_arena *arena, frz_str inside, frz_code code, c
         return frz_fail(err, code, "the precision of a decimal is between 1 and %d, found %lld",
                         TYPE_MAX_PRECISION, (long long)precision);
     }
-    if (scale < 0 || scale > TYPE_MAX_PRECISION) {
-        return frz_fail(err, code, "the scale of a decimal is between 0 and %d, found %lld",
-                        TYPE_MAX_PRECISION, (long long)scale);
+    if (scale < 0 || scale > precision) { /* files cannot hold another */
+        return frz_fail(
+            err, code, "the scale of a decimal is between 0 and its precision, found %lld for %lld",
+            (long long)scale, (long long)precision);
     }
     return make(arena,
                 (frz_type){.id = FRZ_TYPE_DECIMAL,

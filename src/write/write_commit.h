@@ -99,6 +99,8 @@ struct frz_parquet_write_options;
 frz_code frz_write_parquet_options(const frz_metadata *metadata,
                                    struct frz_parquet_write_options *out, frz_error *err);
 
+/* FRZ_E_ARGUMENT for a property that is not the user's to set. */
+frz_code frz_write_check_key(frz_str key, frz_error *err);
 /* All properties that a commit reads: with a value among them that cannot be used no commit would
  * get through any more, not even one that sets it right. */
 frz_code frz_write_check_properties(const frz_metadata *metadata, frz_error *err);

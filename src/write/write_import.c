@@ -124,6 +124,7 @@ static frz_code plan_properties(import_job *job, frz_error *err)
         if (property->key == NULL || property->value == NULL || property->key[0] == '\0') {
             return frz_fail(err, FRZ_E_ARGUMENT, "table property %zu has no key or no value", i);
         }
+        FRZ_TRY(frz_write_check_key(frz_str_from(property->key), err));
         if (job->needs_mapping && strcmp(property->key, MAPPING_PROPERTY) == 0) {
             return frz_fail(err, FRZ_E_ARGUMENT,
                             "table property %s cannot be given for files without field ids: it "

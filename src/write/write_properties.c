@@ -139,6 +139,21 @@ out:
     return rc;
 }
 
+frz_code frz_write_check_key(frz_str key, frz_error *err)
+{
+    static const char *const reserved[] = {"format-version", "uuid", "current-schema",
+                                           "current-snapshot-id", "snapshot-count"};
+    if (key.len == 0) {
+        return frz_fail(err, FRZ_E_ARGUMENT, "a property name must not be empty");
+    }
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(reserved); i++) {
+        if (frz_str_equal(key, frz_str_from(reserved[i]))) {
+            return frz_fail(err, FRZ_E_ARGUMENT, "property %s cannot be set", reserved[i]);
+        }
+    }
+    return FRZ_OK;
+}
+
 static frz_code check_folder(const frz_metadata *metadata, const char *key, frz_error *err)
 {
     frz_str folder = frz_metadata_property(metadata, key, "folder");
