@@ -1,0 +1,246 @@
+/*
+ * Each way in which an update goes on after another writer was first: column files kept, only the
+ * lineage written again, or computed again.
+ */
+#include "unit/column_update/column_update_fixture.h"
+
+static void rival_by_text(fixture *f)
+{
+    frz_sql_result result = {0};
+    assert_ok(frz_sql_run(f->inner, NULL, f->rival_sql, &result, &f->err), &f->err);
+    f->sequence += result.report.snapshot_id != 0;
+}
+
+static void rival_compacts(fixture *f)
+{
+    frz_commit_report report = {0};
+    assert_ok(frz_compact(f->inner, NAME, &report, &f->err), &f->err);
+    f->sequence += report.snapshot_id != 0;
+}
+
+/* Two files of ten rows, ids 0 to 9 and 10 to 19. */
+static void two_files(fixture *f, void **state)
+{
+    static const size_t ends[] = {10, 20};
+    fixture_open(f, state, 7);
+    make_rows(f, 20);
+    import_rows(f, ends, 2, true, "full");
+}
+
+static const model_rule *rule_of(const char *column, const char *text)
+{
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(model_rules); i++) {
+        if (strcmp(model_columns[model_rules[i].column].name, column) == 0 &&
+            strcmp(model_rules[i].text, text) == 0) {
+            return &model_rules[i];
+        }
+    }
+    fail_msg("no rule %s = %s", column, text);
+    return NULL;
+}
+
+static const model_condition *condition_of(const char *text)
+{
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(model_conditions); i++) {
+        if (strcmp(model_conditions[i].text, text) == 0) {
+            return &model_conditions[i];
+        }
+    }
+    fail_msg("no condition %s", text);
+    return NULL;
+}
+
+static update one_update(const char *column, const char *text, const char *condition,
+                         int64_t number)
+{
+    update u = {.rules = {rule_of(column, text)}, .rule_count = 1, .number = number};
+    u.condition = condition == NULL ? NULL : condition_of(condition);
+    update_text(&u);
+    return u;
+}
+
+/* Run mine, overtaken by theirs (NULL: the rival that is set); both end up in the model. Returns
+ * the number of files that were created after the race was lost, root and metadata included. */
+static uint64_t race(fixture *f, const update *mine, const update *theirs)
+{
+    frz_env_counters counters;
+    if (theirs != NULL) {
+        f->rival = rival_by_text;
+        f->rival_sql = theirs->sql;
+        assert_true(model_update(&f->now, theirs, f->sequence + 1) > 0);
+    }
+    frz_commit_report report = run_sql(f, &f->outer, mine->sql);
+    frz_env_counters_get(f->env, &counters);
+    assert_int_equal(report.attempts, 2);
+    assert_null(f->rival);
+    follow_update(f, mine, &report);
+    uint64_t created = counters.files_created - f->files_then;
+    check_table(f, false);
+    return created;
+}
+
+static void race__all_rows_updated_keeps_the_column_files(void **state)
+{
+    fixture f;
+    two_files(&f, state);
+    update mine = one_update("n", "n + 1", NULL, 0);
+    update theirs = one_update("d", "id / 4", "id < %lld", 15);
+    assert_int_equal(race(&f, &mine, &theirs), 2);
+    assert_int_equal(count_files(&f, "db/t/data"), 2 + 2 + 2);
+    fixture_close(&f);
+}
+
+/* A result that is kept must not lean on the version of the table that its attempt had loaded: a
+ * decimal's bounds have a type of that version's schema. */
+static void race__kept_statistics_own_their_types(void **state)
+{
+    fixture f;
+    two_files(&f, state);
+    update mine = one_update("m", "m + 0.25", NULL, 0);
+    update theirs = one_update("d", "id / 4", "id < %lld", 15);
+    assert_int_equal(race(&f, &mine, &theirs), 2);
+    fixture_close(&f);
+}
+
+static void race__other_columns_changed_renews_only_the_lineage(void **state)
+{
+    fixture f;
+    two_files(&f, state);
+    update mine = one_update("n", "n + 1", "id % 3 = %lld % 3", 1);
+    update theirs = one_update("d", "id / 4", "id < %lld", 15);
+    assert_int_equal(race(&f, &mine, &theirs), 2 + 2);
+    /* base files, theirs, mine and its lineage */
+    assert_int_equal(count_files(&f, "db/t/data"), 2 + 2 + 2 + 2);
+    fixture_close(&f);
+}
+
+static void race__another_data_file_changed_keeps_everything(void **state)
+{
+    fixture f;
+    two_files(&f, state);
+    update mine = one_update("n", "n + 1", "id < %lld", 4);
+    update theirs = one_update("n", "7", "id >= %lld", 12);
+    assert_int_equal(race(&f, &mine, &theirs), 2);
+    fixture_close(&f);
+}
+
+static void race__a_value_read_has_changed_computes_again(void **state)
+{
+    fixture f;
+    two_files(&f, state);
+    update mine = one_update("d", "n", NULL, 0);
+    update theirs = one_update("n", "id * 3", "id < %lld", 4);
+    /* only the first data file is computed again */
+    assert_int_equal(race(&f, &mine, &theirs), 1 + 2);
+    /* the column file of the lost attempt is gone */
+    assert_int_equal(count_files(&f, "db/t/data"), 2 + 1 + 2);
+    fixture_close(&f);
+}
+
+static void race__a_column_of_the_condition_has_changed_computes_again(void **state)
+{
+    fixture f;
+    two_files(&f, state);
+    update mine = one_update("s", "'x'", "n > %lld", 3);
+    update theirs = one_update("n", "id * 3", NULL, 0);
+    assert_int_equal(race(&f, &mine, &theirs), 2 + 2);
+    assert_int_equal(count_files(&f, "db/t/data"), 2 + 2 + 2);
+    fixture_close(&f);
+}
+
+/* Rows that are not updated keep the value that the other writer gave them. */
+static void race__the_assigned_column_has_changed_computes_again(void **state)
+{
+    fixture f;
+    two_files(&f, state);
+    update mine = one_update("n", "7", "id < %lld", 4);
+    update theirs = one_update("n", "id * 3", NULL, 0);
+    assert_int_equal(race(&f, &mine, &theirs), 1 + 2);
+    fixture_close(&f);
+}
+
+/* Nothing of the old value is needed: the later writer wins without computing. */
+static void race__overwriting_all_rows_needs_nothing_of_the_other(void **state)
+{
+    fixture f;
+    two_files(&f, state);
+    update mine = one_update("n", "7", NULL, 0);
+    update theirs = one_update("n", "id * 3", "id < %lld", 4);
+    assert_int_equal(race(&f, &mine, &theirs), 2);
+    fixture_close(&f);
+}
+
+static void race__lineage_that_is_read_computes_again(void **state)
+{
+    fixture f;
+    two_files(&f, state);
+    update mine = one_update("n", "_last_updated_sequence_number", NULL, 0);
+    update theirs = one_update("d", "id / 4", "id < %lld", 4);
+    assert_int_equal(race(&f, &mine, &theirs), 1 + 2);
+    fixture_close(&f);
+}
+
+static void race__a_new_schema_computes_again(void **state)
+{
+    fixture f;
+    two_files(&f, state);
+    update mine = one_update("n", "n + 1", NULL, 0);
+    f.rival = rival_by_text;
+    f.rival_sql = "ALTER TABLE " NAME " ADD COLUMN a0 bigint DEFAULT 5";
+    for (size_t i = 0; i < f.now.count; i++) {
+        f.now.rows[i].values[COL_FIRST_ADDED] = model_long(5);
+    }
+    f.now.columns++;
+    assert_int_equal(race(&f, &mine, NULL), 2 + 2);
+    fixture_close(&f);
+}
+
+static void race__compacted_data_files_are_computed_anew(void **state)
+{
+    fixture f;
+    two_files(&f, state);
+    update before = one_update("d", "id / 4", "id < %lld", 4);
+    frz_commit_report report = run_sql(&f, &f.outer, before.sql);
+    follow_update(&f, &before, &report);
+    update mine = one_update("n", "n + 1", NULL, 0);
+    f.rival = rival_compacts;
+    assert_int_equal(race(&f, &mine, NULL), 1 + 2);
+    fixture_close(&f);
+}
+
+/* The other writer left no row to update: then nothing is committed, and nothing stays behind. */
+static void race__no_row_is_left_to_update(void **state)
+{
+    fixture f;
+    two_files(&f, state);
+    update mine = one_update("d", "id / 4", "n > %lld", 3);
+    update theirs = one_update("n", "NULL", NULL, 0);
+    assert_true(model_update(&f.now, &theirs, 2) > 0);
+    f.rival = rival_by_text;
+    f.rival_sql = theirs.sql;
+    frz_commit_report report = run_sql(&f, &f.outer, mine.sql);
+    assert_int_equal(report.snapshot_id, 0);
+    assert_int_equal(report.attempts, 0);
+    check_table(&f, false);
+    assert_int_equal(count_files(&f, "db/t/data"), 2 + 2);
+    fixture_close(&f);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        TEST_WITH_ENV(race__all_rows_updated_keeps_the_column_files),
+        TEST_WITH_ENV(race__kept_statistics_own_their_types),
+        TEST_WITH_ENV(race__other_columns_changed_renews_only_the_lineage),
+        TEST_WITH_ENV(race__another_data_file_changed_keeps_everything),
+        TEST_WITH_ENV(race__a_value_read_has_changed_computes_again),
+        TEST_WITH_ENV(race__a_column_of_the_condition_has_changed_computes_again),
+        TEST_WITH_ENV(race__the_assigned_column_has_changed_computes_again),
+        TEST_WITH_ENV(race__overwriting_all_rows_needs_nothing_of_the_other),
+        TEST_WITH_ENV(race__lineage_that_is_read_computes_again),
+        TEST_WITH_ENV(race__a_new_schema_computes_again),
+        TEST_WITH_ENV(race__compacted_data_files_are_computed_anew),
+        TEST_WITH_ENV(race__no_row_is_left_to_update),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
