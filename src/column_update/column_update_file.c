@@ -226,20 +226,6 @@ out:
     return rc;
 }
 
-/* A result outlives the version of the table that its types belong to. */
-static frz_code own_types(update_result *result, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    for (size_t i = 0; i < result->stats_count; i++) {
-        frz_field_stats *stats = &result->stats[i];
-        FRZ_TRY(frz_type_copy(&result->arena, stats->type, &stats->type, err));
-        stats->lower.type = stats->type;
-        stats->upper.type = stats->type;
-    }
-out:
-    return rc;
-}
-
 static frz_code finish(file_update *update, bool sync_each, update_result *result, frz_error *err)
 {
     frz_code rc = FRZ_OK;
@@ -255,7 +241,8 @@ static frz_code finish(file_update *update, bool sync_each, update_result *resul
     }
     FRZ_TRY(frz_metrics_apply(&update->plan->metrics, written.stats, written.stats_count,
                               &result->arena, &result->stats, &result->stats_count, err));
-    FRZ_TRY(own_types(result, err));
+    /* a result outlives the version of the table that its types belong to */
+    FRZ_TRY(frz_stats_own_types(&result->arena, result->stats, result->stats_count, err));
     result->location = update->location;
     update->location = NULL;
     result->bytes = written.file_size;

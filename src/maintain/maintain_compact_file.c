@@ -434,6 +434,8 @@ frz_code frz_compact_file(const frz_commit_attempt *attempt, const frz_entry *en
     for (size_t i = 0; i < written.stats_count; i++) {
         FRZ_TRY(complete_stats(arena, entry, &written.stats[i], err));
     }
+    /* the result may outlive the version of the table that the types belong to */
+    FRZ_TRY(frz_stats_own_types(arena, written.stats, written.stats_count, err));
     *out = (frz_compacted){.file_size = written.file_size,
                            .split_offsets = written.split_offsets,
                            .split_count = written.split_count,

@@ -552,3 +552,15 @@ frz_code frz_stats_truncate(frz_arena *arena, frz_field_stats *stats, size_t len
     }
     return FRZ_OK;
 }
+
+frz_code frz_stats_own_types(frz_arena *arena, frz_field_stats *stats, size_t count, frz_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        frz_code rc = frz_type_copy(arena, stats[i].type, &stats[i].type, err);
+        if (rc != FRZ_OK) {
+            return rc;
+        }
+        stats[i].lower.type = stats[i].upper.type = stats[i].type;
+    }
+    return FRZ_OK;
+}

@@ -33,6 +33,11 @@ typedef struct frz_field_stats {
 frz_code frz_stats_truncate(frz_arena *arena, frz_field_stats *stats, size_t length,
                             frz_error *err);
 
+/* Copy the types into the arena that holds the bounds, so that the statistics do not lean on the
+ * schema they were measured with. */
+frz_code frz_stats_own_types(frz_arena *arena, frz_field_stats *stats, size_t count,
+                             frz_error *err);
+
 /* Collects min, max, nulls and NaN of one primitive field over arrays. */
 typedef struct frz_stats_collector frz_stats_collector;
 frz_code frz_stats_collector_new(const frz_env *env, int32_t field_id, const frz_type *type,

@@ -208,6 +208,29 @@ static void race__compacted_data_files_are_computed_anew(void **state)
     fixture_close(&f);
 }
 
+/* The same for compaction: what it wrote for the data file that did not change is kept. */
+static void race__compaction_keeps_what_it_wrote_for_other_files(void **state)
+{
+    fixture f;
+    frz_env_counters counters;
+    two_files(&f, state);
+    update before = one_update("m", "m + 0.25", NULL, 0);
+    frz_commit_report report = run_sql(&f, &f.outer, before.sql);
+    follow_update(&f, &before, &report);
+    update theirs = one_update("n", "7", "id >= %lld", 12);
+    f.rival = rival_by_text;
+    f.rival_sql = theirs.sql;
+    assert_true(model_update(&f.now, &theirs, f.sequence + 1) > 0);
+    assert_ok(frz_compact(&f.outer, NAME, &report, &f.err), &f.err);
+    frz_env_counters_get(f.env, &counters);
+    assert_int_equal(report.attempts, 2);
+    assert_int_equal(counters.files_created - f.files_then, 1 + 2);
+    f.sequence++;
+    remember(&f, report.snapshot_id);
+    check_table(&f, true);
+    fixture_close(&f);
+}
+
 /* The other writer left no row to update: then nothing is committed, and nothing stays behind. */
 static void race__no_row_is_left_to_update(void **state)
 {
@@ -240,6 +263,7 @@ int main(void)
         TEST_WITH_ENV(race__lineage_that_is_read_computes_again),
         TEST_WITH_ENV(race__a_new_schema_computes_again),
         TEST_WITH_ENV(race__compacted_data_files_are_computed_anew),
+        TEST_WITH_ENV(race__compaction_keeps_what_it_wrote_for_other_files),
         TEST_WITH_ENV(race__no_row_is_left_to_update),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
