@@ -67,6 +67,8 @@ void cli_text_printf(cli_text *text, const char *fmt, ...) FRZ_PRINTF(2, 3);
 void cli_text_hex(cli_text *text, const uint8_t *bytes, size_t len);
 /* A JSON string with its quotes. Bytes that are not UTF-8 set failed. */
 void cli_text_json_string(cli_text *text, const char *str, size_t len);
+/* namespace.table as commands and statements take it: parts that are no plain names in quotes. */
+void cli_text_table_name(cli_text *text, const char *namespace_name, const char *table_name);
 /* Ends the text and returns it; NULL if it failed. The text keeps the memory. */
 const char *cli_text_c(cli_text *text);
 

@@ -236,13 +236,13 @@ typedef struct table_names {
 static int collect_name(void *ctx, const char *namespace_name, const char *table_name)
 {
     table_names *list = ctx;
-    frz_error ignored;
-    char *name = format_path(&ignored, namespace_name, ".", table_name);
-    if (name == NULL || list->count == NEAR_TABLES_MAX) {
-        free(name);
+    cli_text name = {0};
+    cli_text_table_name(&name, namespace_name, table_name);
+    if (cli_text_c(&name) == NULL || list->count == NEAR_TABLES_MAX) {
+        cli_text_reset(&name);
         return 1;
     }
-    list->names[list->count++] = name;
+    list->names[list->count++] = name.data;
     return 0;
 }
 

@@ -81,6 +81,47 @@ void cli_text_printf(cli_text *text, const char *fmt, ...)
     text->len += (size_t)len;
 }
 
+static bool is_plain_name(const char *part, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        char c = part[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c & 0x80);
+        bool digit = (c >= '0' && c <= '9') || c == '$';
+        if (!letter && (!digit || i == 0)) {
+            return false;
+        }
+    }
+    return len > 0;
+}
+
+static void text_name_part(cli_text *text, const char *part, size_t len)
+{
+    if (is_plain_name(part, len)) {
+        cli_text_bytes(text, part, len);
+        return;
+    }
+    cli_text_char(text, '"');
+    for (size_t i = 0; i < len; i++) {
+        cli_text_bytes(text, "\"\"", part[i] == '"' ? 1 : 0);
+        cli_text_char(text, part[i]);
+    }
+    cli_text_char(text, '"');
+}
+
+void cli_text_table_name(cli_text *text, const char *namespace_name, const char *table_name)
+{
+    for (const char *level = namespace_name;; level++) {
+        size_t len = strcspn(level, ".");
+        text_name_part(text, level, len);
+        cli_text_char(text, '.');
+        level += len;
+        if (*level == '\0') {
+            break;
+        }
+    }
+    text_name_part(text, table_name, strlen(table_name));
+}
+
 const char *cli_text_c(cli_text *text)
 {
     if (!cli_text_reserve(text, 1)) {

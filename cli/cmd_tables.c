@@ -22,7 +22,8 @@ static int list_table(void *ctx, const char *namespace_name, const char *table_n
         cli_text_json_string(lister->text, table_name, strlen(table_name));
         cli_text_char(lister->text, '}');
     } else {
-        cli_text_printf(lister->text, "%s.%s\n", namespace_name, table_name);
+        cli_text_table_name(lister->text, namespace_name, table_name);
+        cli_text_char(lister->text, '\n');
     }
     lister->count++;
     return 0;
@@ -46,7 +47,8 @@ const cli_command cmd_tables = {
     .name = "tables",
     .usage = "[--json]",
     .summary = "list the tables of the catalog",
-    .text = "One name per line; with --json an array of objects with namespace and name.\n",
+    .text = "One name per line, as commands take it; with --json an array of objects with "
+            "namespace and name.\n",
     .example = "  frazil tables\n"
                "  frazil --catalog sqlite:///data/lake/catalog.db tables --json\n",
     .run = tables_run,
