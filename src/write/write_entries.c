@@ -151,9 +151,12 @@ frz_code frz_commit_snapshot(const frz_commit_attempt *attempt, const frz_commit
     snapshot->snapshot_id = attempt->snapshot_id;
     snapshot->parent_id = attempt->parent == NULL ? 0 : attempt->parent->snapshot_id;
     snapshot->sequence_number = attempt->sequence_number;
-    /* times of a table rise, even if the clock does not */
-    snapshot->timestamp_ms =
-        attempt->parent == NULL ? now : FRZ_MAX(now, attempt->parent->timestamp_ms + 1);
+    snapshot->timestamp_ms = now;
+    if (attempt->parent != NULL && now <= attempt->parent->timestamp_ms) {
+        /* times of a table rise, even if the clock does not */
+        int64_t before = attempt->parent->timestamp_ms;
+        snapshot->timestamp_ms = before < INT64_MAX ? before + 1 : before;
+    }
     snapshot->schema_id = schema->schema_id;
     snapshot->first_row_id = attempt->first_row_id;
     snapshot->added_rows = next_row_id - attempt->first_row_id;

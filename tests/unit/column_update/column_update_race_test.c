@@ -3,6 +3,7 @@
  * lineage written again, or computed again.
  */
 #include "unit/column_update/column_update_fixture.h"
+#include "unit/test_alloc.h"
 
 static void rival_by_text(fixture *f)
 {
@@ -249,6 +250,64 @@ static void race__no_row_is_left_to_update(void **state)
     fixture_close(&f);
 }
 
+/* ---- without memory ---- */
+
+static test_allocator scarce;
+
+/* Has all the memory it wants. */
+static void rival_with_memory(fixture *f)
+{
+    test_allocator before = scarce;
+    scarce.fail_at = 0;
+    rival_by_text(f);
+    scarce = before;
+}
+
+/* The n-th allocation fails; returns whether there were as many. */
+static bool race_with_failure(uint64_t n)
+{
+    fixture f;
+    frz_sql_result result = {0};
+    frz_env_counters counters;
+    scarce = (test_allocator){0};
+    void *env = test_env_over(&scarce);
+    two_files(&f, &env);
+    update mine = one_update("n", "n + 1", "id % 3 = %lld % 3", 1);
+    update theirs = one_update("d", "id / 4", "id < %lld", 15);
+    f.rival = rival_with_memory;
+    f.rival_sql = theirs.sql;
+    scarce = (test_allocator){.fail_at = n};
+    frz_code rc = frz_sql_run(&f.outer, NULL, mine.sql, &result, &f.err);
+    bool reached = scarce.calls >= n;
+    scarce = (test_allocator){0};
+    if (f.rival == NULL) {
+        model_update(&f.now, &theirs, 2);
+    }
+    if (rc == FRZ_OK) {
+        follow_update(&f, &mine, &result.report);
+    } else {
+        assert_int_equal(rc, FRZ_E_NOMEM);
+    }
+    check_table(&f, false);
+    fixture_close(&f);
+    frz_env_counters_get(env, &counters);
+    frz_env_free(env);
+    assert_int_equal(counters.bytes_allocated, 0);
+    return reached;
+}
+
+/* Memory that is missing at any point leaves the table as it was, and none of it is lost. */
+static void race__every_allocation_may_fail(void **state)
+{
+    uint64_t step = getenv("FRAZIL_LONG") != NULL ? 1 : 9;
+    uint64_t n = 1;
+    (void)state;
+    while (race_with_failure(n)) {
+        n += step;
+    }
+    assert_true(n > 500);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -265,6 +324,7 @@ int main(void)
         TEST_WITH_ENV(race__compacted_data_files_are_computed_anew),
         TEST_WITH_ENV(race__compaction_keeps_what_it_wrote_for_other_files),
         TEST_WITH_ENV(race__no_row_is_left_to_update),
+        cmocka_unit_test(race__every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
