@@ -56,15 +56,16 @@ static void try_value(frz_arena *arena, frz_str text)
     const frz_type *same;
     frz_value value;
     frz_value again;
-    char name[300];
+    frz_buf name = FRZ_BUF_INIT(arena->env, MAX_BYTES);
     if (end == NULL || frz_type_parse(arena, (frz_str){text.ptr, (size_t)(end - text.ptr)}, &type,
                                       &err) != FRZ_OK) {
         return;
     }
-    if (strlen(frz_type_text(type, name, sizeof name)) < sizeof name - 1) {
-        must(frz_type_parse(arena, frz_str_from(name), &same, &err) == FRZ_OK);
+    if (frz_type_print(type, &name, &err) == FRZ_OK) {
+        must(frz_type_parse(arena, frz_buf_view(&name), &same, &err) == FRZ_OK);
         must(frz_type_same_shape(type, same));
     }
+    frz_buf_reset(&name);
     frz_str rest = {end + 1, text.len - (size_t)(end + 1 - text.ptr)};
     frz_buf printed = FRZ_BUF_INIT(arena->env, MAX_BYTES);
     if (frz_value_parse(arena, type, rest, &value, &err) == FRZ_OK &&
