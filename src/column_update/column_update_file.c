@@ -35,11 +35,9 @@ static frz_code open_writer(file_update *update, frz_error *err)
     frz_parquet_write_options opts = FRZ_PARQUET_WRITE_DEFAULTS;
     const frz_table *table = update->attempt->table;
     FRZ_TRY(frz_write_parquet_options(&table->metadata, &opts, err));
-    update->group_ends = frz_stitch_group_ends(update->stitch, &update->group_count);
-    if (update->group_ends != NULL) {
-        opts.group_bytes = SIZE_MAX; /* groups end where the base file's do */
-        opts.group_rows = 0;
-    }
+    FRZ_TRY(frz_stitch_group_ends(update->stitch, &update->group_ends, &update->group_count, err));
+    opts.group_bytes = SIZE_MAX; /* groups end where the base file's do */
+    opts.group_rows = 0;
     FRZ_TRY(frz_commit_data_path(update->attempt, "-columns", &update->location, err));
     FRZ_TRY(frz_parquet_writer_open(table->env, update->location, update->plan->write_type, &opts,
                                     &update->writer, err));

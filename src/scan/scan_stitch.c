@@ -442,16 +442,21 @@ void frz_stitch_counts_get(const frz_stitch *stitch, frz_stitch_counts *out)
     *out = stitch->counts;
 }
 
-const int64_t *frz_stitch_group_ends(const frz_stitch *stitch, size_t *count)
+frz_code frz_stitch_group_ends(frz_stitch *stitch, const int64_t **ends, size_t *count,
+                               frz_error *err)
 {
-    const stitch_part *best = NULL;
-    for (size_t i = 0; i < stitch->part_count; i++) {
-        if (best == NULL || stitch->parts[i].column_file == NULL) {
-            best = &stitch->parts[i];
+    size_t best = 0;
+    if (stitch->part_count == 0) {
+        frz_code rc = part_for(stitch, NULL, &best, err);
+        if (rc != FRZ_OK) {
+            return rc;
         }
     }
-    *count = 0;
-    return best == NULL ? NULL : frz_data_file_group_ends(best->file, count);
+    for (size_t i = 0; i < stitch->part_count; i++) {
+        best = stitch->parts[i].column_file == NULL ? i : best;
+    }
+    *ends = frz_data_file_group_ends(stitch->parts[best].file, count);
+    return FRZ_OK;
 }
 
 /* ---- reading ---- */

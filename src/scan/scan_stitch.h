@@ -39,9 +39,10 @@ frz_code frz_stitch_open(const frz_table *table, const frz_entry *entry,
 /* FRZ_END after the last batch; the caller releases the batch's array. */
 frz_code frz_stitch_next(frz_stitch *stitch, frz_batch *out, frz_error *err);
 void frz_stitch_counts_get(const frz_stitch *stitch, frz_stitch_counts *out);
-/* Rows at which the row groups of the base file end, as far as it was opened, else those of the
- * first column file; NULL if nothing was opened. */
-const int64_t *frz_stitch_group_ends(const frz_stitch *stitch, size_t *count);
+/* Rows at which the row groups of the base file end, if it was opened, else those of a column file.
+ * If nothing was opened, the base file is. */
+frz_code frz_stitch_group_ends(frz_stitch *stitch, const int64_t **ends, size_t *count,
+                               frz_error *err);
 void frz_stitch_close(frz_stitch *stitch); /* NULL is fine */
 
 #endif

@@ -332,9 +332,6 @@ static void stitch__no_columns_need_no_file(void **state)
     }
     assert_int_equal(rc, FRZ_END);
     assert_int_equal(rows, 150000);
-    size_t count = 9;
-    assert_null(frz_stitch_group_ends(stitch, &count));
-    assert_int_equal(count, 0);
     frz_stitch_close(stitch);
     fixture_close(&f);
 }
@@ -351,23 +348,28 @@ static void stitch__files_without_rows_end_at_once(void **state)
     fixture_close(&f);
 }
 
-static void stitch__row_groups_of_the_base_file_are_known_if_it_was_opened(void **state)
+static void stitch__row_groups_are_those_of_the_base_file_if_it_can_be(void **state)
 {
     fixture f;
     frz_stitch *stitch = NULL;
+    const int64_t *ends = NULL;
     size_t count = 0;
     fixture_open(&f, state);
     three_parts(&f, 8, 5, 0);
     assert_ok(open_stitch(&f, FIELDS(LONG(2, "a"), LONG(1, "id")), NULL, 0, 0, &stitch), &f.t.err);
-    const int64_t *ends = frz_stitch_group_ends(stitch, &count);
+    assert_ok(frz_stitch_group_ends(stitch, &ends, &count, &f.t.err), &f.t.err);
     assert_int_equal(count, 3);
     assert_int_equal(ends[0], 8);
     assert_int_equal(ends[2], 20);
     frz_stitch_close(stitch);
     assert_ok(open_stitch(&f, FIELDS(LONG(2, "a"), LONG(3, "b")), NULL, 0, 0, &stitch), &f.t.err);
-    ends = frz_stitch_group_ends(stitch, &count);
+    assert_ok(frz_stitch_group_ends(stitch, &ends, &count, &f.t.err), &f.t.err);
     assert_int_equal(count, 4);
     assert_int_equal(ends[0], 5);
+    frz_stitch_close(stitch);
+    assert_ok(open_stitch(&f, NULL, 0, NULL, 0, 0, &stitch), &f.t.err);
+    assert_ok(frz_stitch_group_ends(stitch, &ends, &count, &f.t.err), &f.t.err);
+    assert_int_equal(count, 3);
     frz_stitch_close(stitch);
     fixture_close(&f);
 }
@@ -743,7 +745,7 @@ int main(void)
         TEST_WITH_ENV(stitch__only_files_that_provide_something_are_opened),
         TEST_WITH_ENV(stitch__no_columns_need_no_file),
         TEST_WITH_ENV(stitch__files_without_rows_end_at_once),
-        TEST_WITH_ENV(stitch__row_groups_of_the_base_file_are_known_if_it_was_opened),
+        TEST_WITH_ENV(stitch__row_groups_are_those_of_the_base_file_if_it_can_be),
         TEST_WITH_ENV(stitch__absent_fields_have_their_default),
         TEST_WITH_ENV(stitch__types_are_promoted),
         TEST_WITH_ENV(stitch__nulls_of_lineage_columns_are_resolved),
