@@ -227,6 +227,28 @@ out:
     return rc;
 }
 
+/* Fields are found by id. One that has the name of a missing field and an id of no meaning is that
+ * field in a layout of another draft, or damaged: leaving it out would lose what it says. */
+static frz_code check_strangers(const field_row *rows, size_t count, const frz_type *file_type,
+                                frz_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        bool there = frz_type_index_of_id(file_type, rows[i].id) >= 0;
+        for (size_t j = 0; !there && j < file_type->field_count; j++) {
+            const frz_field *field = &file_type->fields[j];
+            size_t known = 0;
+            while (known < count && rows[known].id != field->id) {
+                known++;
+            }
+            if (known == count && frz_str_equal(field->name, frz_str_from(rows[i].name))) {
+                return frz_fail(err, FRZ_E_CORRUPT, "field %s: expected field id %d, found %d",
+                                rows[i].name, rows[i].id, field->id);
+            }
+        }
+    }
+    return FRZ_OK;
+}
+
 static frz_code row_make(frz_arena *arena, const meta_stats_shape *shapes, size_t count,
                          const frz_type *file_type, meta_manifest_row *out, frz_error *err)
 {
@@ -258,6 +280,14 @@ frz_code meta_manifest_row_to_read(frz_arena *arena, const meta_stats_shape *sha
                                    const frz_type *file_type, meta_manifest_row *out,
                                    frz_error *err)
 {
-    frz_code rc = row_make(arena, shapes, count, file_type, out, err);
-    return rc == FRZ_OK ? frz_type_make_optional(arena, out->type, &out->type, err) : rc;
+    frz_code rc = FRZ_OK;
+    const frz_field *tracking = frz_type_field_by_id(file_type, FRZ_ID_TRACKING);
+    FRZ_TRY(check_strangers(column_rows, META_COLUMN_COUNT, file_type, err));
+    if (tracking != NULL) {
+        FRZ_TRY(check_strangers(tracking_rows, META_TRACKING_COUNT, tracking->type, err));
+    }
+    FRZ_TRY(row_make(arena, shapes, count, file_type, out, err));
+    FRZ_TRY(frz_type_make_optional(arena, out->type, &out->type, err));
+out:
+    return rc;
 }

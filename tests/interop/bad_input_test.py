@@ -683,6 +683,21 @@ def test_any_flipped_byte_of_a_root_manifest_is_survived(place):
         place.root.write_bytes(whole)
 
 
+def test_fields_of_a_root_manifest_under_other_ids_are_not_passed_over(place):
+    """Without its column files the table would show old values, without a word."""
+    table = pq.read_table(place.root)
+    for name, field_id in (("column_files", 222), ("spec_id", 9141), ("content_stats", 99146)):
+        fields = [field.with_metadata({"PARQUET:field_id": str(field_id)})
+                  if field.name == name else field for field in table.schema]
+        if name not in table.schema.names:
+            continue
+        pq.write_table(table.cast(pa.schema(fields)), place.root)
+        assert f"field_id={field_id} {name}" in str(pq.ParquetFile(place.root).schema)
+        for arguments in (["scan", "db.t"], ["sql", "UPDATE db.t SET i = 2"], ["compact", "db.t"]):
+            place.refuses(*arguments, status=CORRUPT,
+                          says=[place.root.name, f"field {name}", f"found {field_id}"])
+
+
 # ---- catalogs ----
 
 def test_catalogs_that_are_none(place):
