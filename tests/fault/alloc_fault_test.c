@@ -9,8 +9,6 @@
 #include "fault/fault_scenario.h"
 #include "unit/test_support.h"
 
-static char root[SCENARIO_PATH];
-
 typedef struct failing_allocator {
     int64_t count, fail_at;
 } failing_allocator;
@@ -87,7 +85,7 @@ static void alloc__each_one_that_fails_is_reported_and_harms_nothing(void **stat
             char folder[SCENARIO_PATH];
             int was_new = 0;
             frz_code rc;
-            assert_int_equal(scenario_reset(root, &scenarios[s], folder), 0);
+            assert_int_equal(scenario_reset(&scenarios[s], folder), 0);
             reached = run_once(scenarios[s].run, folder, n, &rc);
             done = reached < n;
             failed += rc != FRZ_OK;
@@ -106,23 +104,10 @@ static void alloc__a_scan_gives_back_all_memory_wherever_it_fails(void **state)
     char folder[SCENARIO_PATH];
     frz_code rc = FRZ_E_NOMEM;
     (void)state;
-    assert_int_equal(scenario_reset(root, &scenarios[2], folder), 0);
+    assert_int_equal(scenario_reset(&scenarios[2], folder), 0);
     for (int64_t n = 1; rc != FRZ_OK; n++) {
         run_once(run_scan, folder, n, &rc);
     }
-}
-
-static int prepare(void **state)
-{
-    (void)state;
-    return scenario_prepare(root);
-}
-
-static int clean_up(void **state)
-{
-    (void)state;
-    scenario_remove(root);
-    return 0;
 }
 
 int main(void)
@@ -131,5 +116,5 @@ int main(void)
         cmocka_unit_test(alloc__each_one_that_fails_is_reported_and_harms_nothing),
         cmocka_unit_test(alloc__a_scan_gives_back_all_memory_wherever_it_fails),
     };
-    return cmocka_run_group_tests(tests, prepare, clean_up);
+    return cmocka_run_group_tests(tests, scenario_setup, scenario_teardown);
 }

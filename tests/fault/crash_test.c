@@ -10,8 +10,6 @@
 #include "fault/fault_scenario.h"
 #include "unit/test_support.h"
 
-static char root[SCENARIO_PATH];
-
 /* Run the scenario in a child that ends at a step. Returns its exit status. */
 static int run_child(const fault_scenario *scenario, const char *folder, fault_mode mode,
                      int64_t step)
@@ -45,7 +43,7 @@ static void end_at_each_step(fault_mode mode)
         for (int ended = FAULT_EXIT; ended == FAULT_EXIT; step++) {
             char folder[SCENARIO_PATH];
             int was_new = 0;
-            assert_int_equal(scenario_reset(root, &scenarios[s], folder), 0);
+            assert_int_equal(scenario_reset(&scenarios[s], folder), 0);
             ended = run_child(&scenarios[s], folder, mode, step);
             if (ended != FAULT_EXIT) {
                 assert_int_equal(ended, 0);
@@ -73,24 +71,11 @@ static void crash__lost_power_leaves_the_old_or_the_new_table(void **state)
     end_at_each_step(FAULT_POWER);
 }
 
-static int prepare(void **state)
-{
-    (void)state;
-    return scenario_prepare(root);
-}
-
-static int clean_up(void **state)
-{
-    (void)state;
-    scenario_remove(root);
-    return 0;
-}
-
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(crash__a_killed_process_leaves_the_old_or_the_new_table),
         cmocka_unit_test(crash__lost_power_leaves_the_old_or_the_new_table),
     };
-    return cmocka_run_group_tests(tests, prepare, clean_up);
+    return cmocka_run_group_tests(tests, scenario_setup, scenario_teardown);
 }

@@ -181,13 +181,16 @@ static int report(const char *what, const frz_error *err)
     return 1;
 }
 
-int scenario_prepare(char root[SCENARIO_PATH])
+static char root[SCENARIO_PATH - 64]; /* of the prepared folders */
+
+int scenario_setup(void **state)
 {
+    (void)state;
     frz_error err = {0};
     char path[SCENARIO_PATH + 32];
     frz_env *env = scenario_env(0, NULL);
     /* memory if there is some: the checks sync thousands of files, the faults sync nothing */
-    snprintf(root, SCENARIO_PATH, "%s/frazil-fault-XXXXXX",
+    snprintf(root, sizeof root, "%s/frazil-fault-XXXXXX",
              access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
     if (env == NULL || mkdtemp(root) == NULL) {
         return report("cannot prepare", &err);
@@ -203,7 +206,7 @@ int scenario_prepare(char root[SCENARIO_PATH])
 }
 
 /* Locations in the table are absolute, so a table is made at the place where it is used. */
-int scenario_reset(const char *root, const fault_scenario *scenario, char folder[SCENARIO_PATH])
+int scenario_reset(const fault_scenario *scenario, char folder[SCENARIO_PATH])
 {
     frz_error err = {0};
     char kept[SCENARIO_PATH + 32];
@@ -225,9 +228,10 @@ int scenario_reset(const char *root, const fault_scenario *scenario, char folder
     return rc == FRZ_OK ? shell("cp -r '%s' '%s'", folder, kept) : report("cannot reset", &err);
 }
 
-void scenario_remove(const char *root)
+int scenario_teardown(void **state)
 {
-    (void)shell("rm -rf '%s'", root);
+    (void)state;
+    return shell("rm -rf '%s'", root);
 }
 
 /* ---- checks ---- */

@@ -21,11 +21,11 @@ typedef struct fault_scenario {
 extern const fault_scenario scenarios[];
 extern const size_t scenario_count;
 
-/* Make the prepared folders below a new temporary folder; 0 on success. */
-int scenario_prepare(char root[SCENARIO_PATH]);
-/* A fresh copy of a scenario's prepared folder; the path is ROOT/work. */
-int scenario_reset(const char *root, const fault_scenario *scenario, char folder[SCENARIO_PATH]);
-void scenario_remove(const char *root);
+/* Group fixtures of cmocka: prepared folders below a temporary one; its removal. */
+int scenario_setup(void **state);
+int scenario_teardown(void **state);
+/* A fresh copy of a scenario's prepared folder. */
+int scenario_reset(const fault_scenario *scenario, char folder[SCENARIO_PATH]);
 
 /* An environment over the fault storage and VFS, or over plain files; an allocator may be given. */
 frz_env *scenario_env(int faults, const frz_allocator *allocator);

@@ -8,8 +8,6 @@
 #include "fault/fault_scenario.h"
 #include "unit/test_support.h"
 
-static char root[SCENARIO_PATH];
-
 /* One run with a fault at a step; false if the step was never reached. */
 static bool run_once(const fault_scenario *scenario, const char *folder, fault_mode mode,
                      int64_t step, frz_code *rc)
@@ -43,7 +41,7 @@ static void fail_each_step(fault_mode mode)
             char folder[SCENARIO_PATH];
             int was_new = 0;
             frz_code rc;
-            assert_int_equal(scenario_reset(root, &scenarios[s], folder), 0);
+            assert_int_equal(scenario_reset(&scenarios[s], folder), 0);
             reached = run_once(&scenarios[s], folder, mode, step, &rc);
             failed += rc != FRZ_OK;
             if (scenario_check(&scenarios[s], folder, rc == FRZ_OK, &was_new) != 0) {
@@ -70,24 +68,11 @@ static void io__a_full_disk_is_reported_and_harms_nothing(void **state)
     fail_each_step(FAULT_FULL);
 }
 
-static int prepare(void **state)
-{
-    (void)state;
-    return scenario_prepare(root);
-}
-
-static int clean_up(void **state)
-{
-    (void)state;
-    scenario_remove(root);
-    return 0;
-}
-
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(io__each_step_that_fails_is_reported_and_harms_nothing),
         cmocka_unit_test(io__a_full_disk_is_reported_and_harms_nothing),
     };
-    return cmocka_run_group_tests(tests, prepare, clean_up);
+    return cmocka_run_group_tests(tests, scenario_setup, scenario_teardown);
 }
