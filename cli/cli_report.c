@@ -98,6 +98,7 @@ void cli_report_print(cli_context *context, const char *command, const char *tab
 {
     cli_text *text = &context->out.text;
     bool update = strcmp(command, "update") == 0;
+    context->committed = !report_is_empty(report);
     if (context->json) {
         report_json(text, command, table, report);
     } else if (context->quiet) {

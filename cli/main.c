@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
+#include <signal.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -41,6 +43,21 @@ static bool is_bare(const cli_args *args)
            !cli_args_has(args, CLI_OPTION_VERSION);
 }
 
+/* The change is committed: who repeats the command because its report was lost would make it
+ * twice, so that is told but is no failure. */
+static cli_exit print_report(cli_context *context)
+{
+    frz_error err = {0};
+    signal(SIGPIPE, SIG_IGN);
+    if (cli_out_flush(&context->out, &err) != FRZ_OK) {
+        snprintf(err.hint, sizeof err.hint,
+                 "the change is committed; only its report could not be written");
+        cli_error_print(&err);
+    }
+    cli_context_reset(context);
+    return CLI_EXIT_OK;
+}
+
 static cli_exit run(const cli_args *args)
 {
     frz_error err = {0};
@@ -57,8 +74,15 @@ static cli_exit run(const cli_args *args)
     }
     frz_code rc = run_command(&context, &err);
     cli_progress_clear();
+    if (rc == FRZ_OK && context.committed) {
+        return print_report(&context);
+    }
     if (rc == FRZ_OK) {
         rc = cli_out_flush(&context.out, &err);
+    }
+    if (rc == FRZ_E_NOT_FOUND && err.hint[0] == '\0' && cli_args_has(args, CLI_OPTION_METADATA)) {
+        snprintf(err.hint, sizeof err.hint,
+                 "if the table's files were moved, --map-location FROM=TO says where they are");
     }
     if (rc != FRZ_OK && err.os_error != EPIPE) { /* who stopped reading knows why */
         cli_error_print(&err);

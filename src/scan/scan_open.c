@@ -257,8 +257,10 @@ static frz_code take_batch(frz_scan *scan, const frz_batch *batch, struct ArrowA
         if (selection == NULL) {
             return frz_fail_nomem(err, frz_bitmap_bytes(batch->array.length));
         }
-        FRZ_TRY(frz_expr_select(scan->filter, scan->read_type, &batch->array, batch->first_row,
-                                selection, &selected, err));
+        rc = frz_expr_select(scan->filter, scan->read_type, &batch->array, batch->first_row,
+                             selection, &selected, err);
+        FRZ_TRY(frz_context(err, rc, "filtering %.*s",
+                            FRZ_STR_ARG(scan->entries[scan->next_entry - 1]->location)));
     }
     if (selected > 0) {
         bool all = selected == batch->array.length;

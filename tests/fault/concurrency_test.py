@@ -1,5 +1,6 @@
 """Two writers at once, and writers that are killed: no update is lost, no table is broken."""
 
+import json
 import os
 import pathlib
 import random
@@ -26,13 +27,15 @@ def frazil(folder, *args, check=True):
 
 
 def start(folder, *args):
-    return subprocess.Popen([FRAZIL, "--warehouse", str(folder / "warehouse"), *args],
-                            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen([FRAZIL, "--warehouse", str(folder / "warehouse"), "--json", *args],
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def finish(process):
-    _, errors = process.communicate()
+    """Wait for a writer; the attempts it took."""
+    output, errors = process.communicate()
     assert process.returncode == 0, errors
+    return json.loads(output)["attempts"]
 
 
 def rows(folder, columns, *more):
@@ -55,22 +58,24 @@ def table(tmp_path):
 
 
 def test_different_columns_are_both_there(table):
+    attempts = 0
     for number in range(1, ROUNDS + 1):
         writers = [start(table, "sql", f"UPDATE db.t SET {column} = {column} + id + 1")
                    for column in ("a", "b")]
-        for writer in writers:
-            finish(writer)
+        attempts += sum(finish(writer) for writer in writers)
         assert rows(table, "id,a,b") == [(i, number * (i + 1), number * (i + 1))
                                          for i in range(ROWS)]
+    assert attempts > 2 * ROUNDS, "no writer ever lost a race"
     assert frazil(table, "validate", "db.t").returncode == 0
 
 
 def test_the_same_column_is_updated_one_after_the_other(table):
+    attempts = 0
     for number in range(1, ROUNDS + 1):
         writers = [start(table, "sql", "UPDATE db.t SET a = a + 1") for _ in range(2)]
-        for writer in writers:
-            finish(writer)
+        attempts += sum(finish(writer) for writer in writers)
         assert rows(table, "a") == [(2 * number,)] * ROWS
+    assert attempts > 2 * ROUNDS, "no writer ever lost a race"
     assert frazil(table, "validate", "db.t").returncode == 0
 
 
@@ -114,25 +119,55 @@ def test_a_compaction_and_an_update_at_once(table):
     assert frazil(table, "validate", "db.t").returncode == 0
 
 
+def kill_after(process, seconds):
+    """True if the process was still there to be killed."""
+    time.sleep(seconds)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    return process.returncode == -signal.SIGKILL
+
+
+def seconds_of(folder, *args):
+    began = time.monotonic()
+    frazil(folder, *args)
+    return time.monotonic() - began
+
+
 def test_killed_at_random_moments(table):
     """A writer that is killed leaves the old or the new table; the next one works."""
     random.seed(7)
-    began = time.monotonic()
-    frazil(table, "sql", "UPDATE db.t SET a = a + 1")
-    usual = time.monotonic() - began
-    value = 1
-    for number in range(60):
-        command = ["compact", "db.t"] if number % 5 == 4 else ["sql", "UPDATE db.t SET a = a + 1"]
-        writer = start(table, *command)
-        time.sleep(random.random() * usual * 1.3)
-        writer.send_signal(signal.SIGKILL)
-        writer.communicate()
+    update = ["sql", "UPDATE db.t SET a = a + 1"]
+    usual = seconds_of(table, *update)
+    value, killed, committed = 1, 0, 0
+    for number in range(80):
+        command = ["compact", "db.t"] if number % 5 == 4 else update
+        killed += kill_after(start(table, *command), random.random() * usual * 1.5)
         found = set(rows(table, "a"))
         assert found in ({(value,)}, {(value + 1,)}), number
+        committed += found == {(value + 1,)}
         value = found.pop()[0]
-    frazil(table, "sql", "UPDATE db.t SET a = a + 1")
+    assert killed > 0 and committed > 0, "the moments were not random enough"
+    frazil(table, *update)
     assert set(rows(table, "a")) == {(value + 1,)}
     assert frazil(table, "validate", "db.t").returncode == 0
+
+
+def test_an_import_killed_at_random_moments(table):
+    """There is no table or the whole one; importing again works, or is refused as done."""
+    random.seed(11)
+    files = [str(table / "one.parquet"), str(table / "two.parquet")]
+    usual = seconds_of(table, "import", "db.usual", *files)
+    killed = there = 0
+    for number in range(40):
+        name = f"db.n{number}"
+        killed += kill_after(start(table, "import", name, *files), random.random() * usual * 1.5)
+        again = frazil(table, "import", name, *files, check=False)
+        there += again.returncode != 0
+        assert again.returncode == 0 or "exists already" in again.stderr
+        text = frazil(table, "sql", f"SELECT count(*) FROM {name}", "--format", "csv").stdout
+        assert text.split()[1] == str(ROWS)
+        assert frazil(table, "validate", name).returncode == 0
+    assert killed > 0 and there > 0, "the moments were not random enough"
 
 
 def test_a_catalog_that_is_locked_for_a_while_is_waited_for(table):

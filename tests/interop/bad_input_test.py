@@ -405,6 +405,20 @@ def test_a_reader_that_stops_early_is_no_error(place):
         assert full.returncode == OTHER and "No space left" in full.stderr
 
 
+def test_a_report_that_is_lost_is_no_failure_of_what_is_committed(place):
+    """Who repeats a command that failed must not make the change twice."""
+    for number, sink in enumerate((">/dev/full", ">&-", "--json | true"), start=1):
+        text = f"'{FRAZIL}' sql 'UPDATE db.t SET score_2 = score_2 + 1' {sink}"
+        done = subprocess.run(["bash", "-o", "pipefail", "-c", text], capture_output=True,
+                              text=True, cwd=place.folder)
+        assert done.returncode == 0, sink
+        assert done.stderr == "" or "the change is committed" in done.stderr
+        found = subprocess.run([FRAZIL, "sql", "SELECT min(score_2), max(score_2) FROM db.t",
+                                "--format", "csv"], capture_output=True, text=True,
+                               cwd=place.folder)
+        assert found.stdout.splitlines()[1] == f"{1.0 + number},{1.0 + number}"
+
+
 # ---- import ----
 
 def footer_length(path, length):
