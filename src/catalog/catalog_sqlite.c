@@ -162,8 +162,11 @@ static frz_code connect(sqlite_catalog *c, bool create, frz_error *err)
 static frz_code file_exists(const sqlite_catalog *c, bool *exists, frz_error *err)
 {
     int found = 0;
-    sqlite3_vfs *vfs =
-        sqlite3_initialize() == SQLITE_OK ? sqlite3_vfs_find(c->env->sqlite_vfs) : NULL;
+    int code = sqlite3_initialize();
+    if (code != SQLITE_OK) {
+        return fail_sqlite(c, code, err);
+    }
+    sqlite3_vfs *vfs = sqlite3_vfs_find(c->env->sqlite_vfs);
     if (vfs == NULL) {
         return frz_fail(err, FRZ_E_ARGUMENT, "there is no SQLite VFS \"%s\"",
                         c->env->sqlite_vfs == NULL ? "" : c->env->sqlite_vfs);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/base_json.h"
 #include "meta/meta_internal.h"
 
 #define PREFIX_TEXT 64
@@ -344,26 +345,19 @@ out:
     return rc;
 }
 
-static frz_code load_json(frz_str text, json_t **out, frz_error *err)
+static frz_code load_json(const frz_env *env, frz_str text, json_t **out, frz_error *err)
 {
-    json_error_t fault;
+    json_t *json = NULL;
     if (text.len > META_JSON_MAX) {
         return frz_fail(err, FRZ_E_LIMIT, "document has %zu bytes, at most %zu are read", text.len,
                         META_JSON_MAX);
     }
-    json_t *json =
-        json_loadb(text.ptr == NULL ? "" : text.ptr, text.len, JSON_REJECT_DUPLICATES, &fault);
-    if (json == NULL && json_error_code(&fault) == json_error_out_of_memory) {
-        return frz_fail_nomem(err, text.len);
-    }
-    if (json == NULL) {
-        return frz_fail_at(err, FRZ_E_CORRUPT, (uint64_t)FRZ_MAX(fault.position, 0),
-                           "not JSON: line %d, column %d: %s", fault.line, fault.column,
-                           fault.text);
+    frz_code rc = frz_json_parse(env, text, &json, err);
+    if (rc != FRZ_OK) {
+        return rc == FRZ_E_CORRUPT ? frz_context(err, rc, "not JSON") : rc;
     }
     if (!json_is_object(json)) {
-        frz_code rc =
-            frz_fail(err, FRZ_E_CORRUPT, "expected an object, found %s", meta_json_kind(json));
+        rc = frz_fail(err, FRZ_E_CORRUPT, "expected an object, found %s", meta_json_kind(json));
         json_decref(json);
         return rc;
     }
@@ -435,7 +429,7 @@ frz_code frz_table_parse(const frz_env *env, const char *location, frz_str json,
     table->refs = 1;
     table->env = env;
     frz_arena_init(&table->arena, env, FRZ_ARENA_NO_LIMIT);
-    FRZ_TRY(load_json(json, &table->metadata.json, err));
+    FRZ_TRY(load_json(table->env, json, &table->metadata.json, err));
     FRZ_TRY(read_metadata(table, err));
     FRZ_TRY(set_metadata_location(table, location, err));
     FRZ_TRY(set_base(table, opts, err));

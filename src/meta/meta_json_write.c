@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 
+#include "base/base_json.h"
 #include "meta/meta_internal.h"
 
 #define FIRST_PARTITION_ID 999 /* last-partition-id of a table without partition fields */
@@ -67,16 +68,13 @@ out:
 static json_t *own_member(json_t *document, const char *key, json_type type)
 {
     json_t *member = json_object_get(document, key);
-    json_t *copy = member != NULL && json_typeof(member) == type ? json_copy(member)
-                   : type == JSON_ARRAY                          ? json_array()
-                                                                 : json_object();
-    return put(document, key, copy) ? copy : NULL;
-}
-
-/* A changed copy of a document shares all members with it; counts of owners are atomic. */
-static json_t *share(const json_t *document)
-{
-    return json_copy((json_t *)(uintptr_t)document);
+    json_t *own = NULL;
+    if (member != NULL && json_typeof(member) == type) {
+        (void)frz_json_copy(member, &own, NULL);
+    } else {
+        own = type == JSON_ARRAY ? json_array() : json_object();
+    }
+    return put(document, key, own) ? own : NULL;
 }
 
 /* ---- a new table ---- */
@@ -325,8 +323,8 @@ frz_code frz_metadata_json_change(const frz_env *env, const json_t *base,
 {
     frz_code rc = FRZ_OK;
     json_t *properties = NULL;
-    json_change c = {.json = share(base)};
-    FRZ_TRY(c.json != NULL ? FRZ_OK : no_memory(err));
+    json_change c = {0};
+    FRZ_TRY(frz_json_copy(base, &c.json, err)); /* counts of owners are atomic */
     c.time_ms = version_time(env, base, previous_location, change);
     c.schema_id = (int32_t)json_integer_value(json_object_get(base, "current-schema-id"));
     FRZ_TRY(put_i64(c.json, "last-updated-ms", c.time_ms) ? FRZ_OK : no_memory(err));

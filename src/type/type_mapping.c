@@ -2,6 +2,7 @@
  * Name mapping: which field a column of a file without ids is. spec: Column Projection, name
  * mapping serialization.
  */
+#include "base/base_json.h"
 #include "type/type_internal.h"
 
 /* ---- parsing ---- */
@@ -117,12 +118,12 @@ out:
 frz_code frz_name_mapping_parse(frz_arena *arena, frz_str json, frz_name_mapping *out,
                                 frz_error *err)
 {
-    json_error_t fault;
-    json_t *root = json_loadb(json.ptr == NULL ? "" : json.ptr, json.len, 0, &fault);
-    if (root == NULL) {
-        return frz_fail(err, FRZ_E_CORRUPT, "name mapping: %s", fault.text);
+    json_t *root = NULL;
+    frz_code rc = frz_json_parse(arena->env, json, &root, err);
+    if (rc != FRZ_OK) {
+        return frz_context(err, rc, "name mapping");
     }
-    frz_code rc = parse_level(arena, root, 0, out, err);
+    rc = parse_level(arena, root, 0, out, err);
     json_decref(root);
     return rc;
 }

@@ -163,9 +163,9 @@ static void json__text_that_is_no_document_is_refused(void **state)
     } texts[] = {
         {"", "not JSON: line 1"},
         {"[1]", "expected an object, found a list"},
-        {"{\"a\": 1,", "not JSON: line 1, column 8"},
-        {"{\"format-version\": 4, \"format-version\": 4}", "duplicate object key"},
-        {"{\"next-row-id\": 99999999999999999999}", "too big integer"},
+        {"{\"a\": 1,", "not JSON: line 1, column 9"},
+        {"{\"format-version\": 4, \"format-version\": 4}", "expected each key once"},
+        {"{\"next-row-id\": 99999999999999999999}", "expected an integer of 64 bits"},
     };
     for (size_t i = 0; i < FRZ_ARRAY_COUNT(texts); i++) {
         frz_error err = {0};
