@@ -211,7 +211,7 @@ static frz_code read_text(json_reader *r, json_text *out)
 {
     frz_code rc = FRZ_OK;
     json_text text = {0};
-    bool escaped;
+    bool escaped = false;
     FRZ_TRY(scan_string(r, &text.view, &escaped));
     if (escaped) {
         size_t len = 0;
