@@ -9,9 +9,11 @@
 #include <lz4.h>
 #include <snappy-c.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #define DEFAULT_ZSTD_LEVEL 1
 #define DEFAULT_GZIP_LEVEL 6
+#define MAX_GZIP_LEVEL 12
 
 struct frz_codec {
     const frz_env *env;
@@ -125,6 +127,11 @@ static frz_code gzip_decompress(frz_codec *codec, const void *src, size_t src_le
     return dst_len == 0 ? FRZ_OK : bad_stream(FRZ_CODEC_GZIP, dst_len, err);
 }
 
+static bool zstd_out_of_memory(size_t result)
+{
+    return ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation;
+}
+
 static frz_code zstd_decompress(frz_codec *codec, const void *src, size_t src_len, void *dst,
                                 size_t dst_len, frz_error *err)
 {
@@ -135,6 +142,9 @@ static frz_code zstd_decompress(frz_codec *codec, const void *src, size_t src_le
         }
     }
     size_t got = ZSTD_decompressDCtx(codec->zstd_in, dst, dst_len, src, src_len);
+    if (ZSTD_isError(got) && zstd_out_of_memory(got)) {
+        return frz_fail_nomem(err, dst_len);
+    }
     if (ZSTD_isError(got)) {
         return frz_fail(err, FRZ_E_CORRUPT, "zstd data of %zu bytes: %s", dst_len,
                         ZSTD_getErrorName(got));
@@ -184,6 +194,8 @@ static frz_code failed(frz_codec_id id, size_t len, frz_error *err)
                     len);
 }
 
+/* The library's working memory is a C++ allocation, whose failure ends the process: there is no
+ * exception that C could catch. It is freed at the end of each call. */
 static frz_code snappy_compress_to(const void *src, size_t src_len, frz_buf *out, frz_error *err)
 {
     size_t len = snappy_max_compressed_length(src_len);
@@ -205,8 +217,9 @@ static frz_code gzip_compress_to(frz_codec *codec, const void *src, size_t src_l
         codec->gzip_out =
             libdeflate_alloc_compressor(codec->level > 0 ? codec->level : DEFAULT_GZIP_LEVEL);
         if (codec->gzip_out == NULL) {
-            return frz_fail(err, FRZ_E_ARGUMENT, "gzip has no level %d, or no memory is left",
-                            codec->level);
+            return codec->level > MAX_GZIP_LEVEL
+                       ? frz_fail(err, FRZ_E_ARGUMENT, "gzip has no level %d", codec->level)
+                       : frz_fail_nomem(err, 0);
         }
     }
     size_t bound = libdeflate_gzip_compress_bound(codec->gzip_out, src_len);
@@ -240,7 +253,8 @@ static frz_code zstd_compress_to(frz_codec *codec, const void *src, size_t src_l
     size_t len = ZSTD_compressCCtx(codec->zstd_out, out->data + out->len, bound, src, src_len,
                                    codec->level > 0 ? codec->level : DEFAULT_ZSTD_LEVEL);
     if (ZSTD_isError(len)) {
-        return failed(FRZ_CODEC_ZSTD, src_len, err);
+        return zstd_out_of_memory(len) ? frz_fail_nomem(err, src_len)
+                                       : failed(FRZ_CODEC_ZSTD, src_len, err);
     }
     out->len += len;
     return FRZ_OK;
