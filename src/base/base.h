@@ -75,6 +75,9 @@ bool frz_str_starts_with(frz_str s, frz_str prefix);
 /* The whole string as a decimal integer in range; false if it is anything else. */
 bool frz_str_to_i64(frz_str s, int64_t *out);
 bool frz_str_to_double(frz_str s, double *out);
+/* strtod and strtof with a decimal point, whatever locale the program has set. */
+double frz_strtod(const char *z, char **end);
+float frz_strtof(const char *z, char **end);
 bool frz_utf8_valid(frz_str s);
 /* True if a NUL-terminated copy of s equals s (no NUL inside). */
 bool frz_str_is_clean(frz_str s);

@@ -3,6 +3,7 @@
  */
 #include <ctype.h>
 #include <errno.h>
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,6 +70,27 @@ bool frz_str_to_i64(frz_str s, int64_t *out)
     return true;
 }
 
+/* glibc has the C locale at hand: asking for it takes no memory and cannot fail. */
+double frz_strtod(const char *z, char **end)
+{
+    locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    double value = c == (locale_t)0 ? strtod(z, end) : strtod_l(z, end, c);
+    if (c != (locale_t)0) {
+        freelocale(c);
+    }
+    return value;
+}
+
+float frz_strtof(const char *z, char **end)
+{
+    locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    float value = c == (locale_t)0 ? strtof(z, end) : strtof_l(z, end, c);
+    if (c != (locale_t)0) {
+        freelocale(c);
+    }
+    return value;
+}
+
 bool frz_str_to_double(frz_str s, double *out)
 {
     char text[512];
@@ -79,7 +101,7 @@ bool frz_str_to_double(frz_str s, double *out)
     memcpy(text, s.ptr, s.len);
     text[s.len] = '\0';
     char *end;
-    *out = strtod(text, &end);
+    *out = frz_strtod(text, &end);
     return end == text + s.len;
 }
 

@@ -211,9 +211,9 @@ static bool parse_float(frz_str text, bool single, frz_value *out)
     memcpy(copy, text.ptr, text.len);
     copy[text.len] = '\0';
     if (single) {
-        out->as.f32 = strtof(copy, &end);
+        out->as.f32 = frz_strtof(copy, &end);
     } else {
-        out->as.f64 = strtod(copy, &end);
+        out->as.f64 = frz_strtod(copy, &end);
     }
     double value = single ? (double)out->as.f32 : out->as.f64;
     return end == copy + text.len && (names_infinity || !isinf(value));

@@ -5,6 +5,7 @@
 #include "unit/test_support.h"
 
 #include <dirent.h>
+#include <locale.h>
 #include <stdlib.h>
 
 #include "base/base_json.h"
@@ -54,6 +55,22 @@ static void json__texts_are_read_as_the_library_reads_them(void **state)
         json_decref(json);
         json_decref(wanted);
     }
+}
+
+static void json__numbers_have_a_point_in_every_locale(void **state)
+{
+    frz_error err = {0};
+    json_t *json = NULL;
+    if (setlocale(LC_ALL, "de_DE.UTF-8") == NULL) {
+        print_message("skipped: the locale de_DE.UTF-8 is not installed\n");
+        skip();
+    }
+    frz_code rc = frz_json_parse(*state, FRZ_STR("[1.5]"), &json, &err);
+    double number = json_real_value(json_array_get(json, 0));
+    json_decref(json);
+    setlocale(LC_ALL, "C");
+    assert_ok(rc, &err);
+    assert_true(number == 1.5);
 }
 
 typedef struct bad_text {
@@ -346,6 +363,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST_WITH_ENV(json__texts_are_read_as_the_library_reads_them),
+        TEST_WITH_ENV(json__numbers_have_a_point_in_every_locale),
         TEST_WITH_ENV(json__texts_that_are_not_json_are_refused_at_their_place),
         TEST_WITH_ENV(json__a_nul_byte_is_refused_anywhere),
         TEST_WITH_ENV(json__every_prefix_of_a_document_is_refused),
