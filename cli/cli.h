@@ -332,7 +332,7 @@ struct cli_context {
     size_t made_from;     /* length of the first folder of that path that was not there */
     cli_out out;          /* standard output */
     cli_exit exit_status; /* when the command itself succeeds */
-    bool committed; /* what was asked for is done, whatever becomes of the report */
+    bool committed;       /* what was asked for is done, whatever becomes of the report */
 };
 
 /* The table's name, first word of the command line. */
