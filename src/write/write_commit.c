@@ -23,8 +23,7 @@
 
 #include "write/write_internal.h"
 
-/* ---- files ------------------------------------------------------------------------------------
- */
+/* ---- files ---- */
 
 frz_code frz_commit_track(const frz_commit_attempt *attempt, const char *location, int64_t bytes,
                           bool is_data, frz_error *err)
@@ -128,8 +127,7 @@ static void remove_unused(frz_commit *commit, bool metadata_only)
     commit->file_count = kept;
 }
 
-/* ---- durability ---------------------------------------------------------------------------------
- */
+/* ---- durability ---- */
 
 /* Without the slash at its end. */
 static frz_str folder_of(frz_str location)
@@ -257,8 +255,7 @@ out:
     return rc;
 }
 
-/* ---- one attempt
- * ------------------------------------------------------------------------------------ */
+/* ---- one attempt ---- */
 
 static frz_code attempt_numbers(frz_commit_attempt *attempt, frz_error *err)
 {
@@ -443,8 +440,7 @@ out:
     return rc;
 }
 
-/* ---- the loop
- * --------------------------------------------------------------------------------------- */
+/* ---- the loop ---- */
 
 /* Wait before the next attempt: doubling, with a random half so that rivals drift apart. */
 static void back_off(const frz_env *env, const frz_retry_limits *limits, int64_t number)
