@@ -26,6 +26,9 @@ static bool int_row(expr_arithmetic op, int64_t x, int64_t y, bool narrow)
     return !overflow && (!narrow || r == (int32_t)r);
 }
 
+/* No decimal is as small, but a row that does not matter may hold anything. */
+#define I128_MIN ((frz_i128)((unsigned __int128)1 << 127))
+
 static frz_i128 absolute(frz_i128 x)
 {
     return x < 0 ? -x : x;
@@ -34,7 +37,8 @@ static frz_i128 absolute(frz_i128 x)
 /* x * 10^shift / y, rounded half away from zero. */
 static bool decimal_divide(frz_i128 x, frz_i128 y, const decimal_rule *rule, frz_i128 *out)
 {
-    if (y == 0 || (rule->shift > 38 && x != 0) || __builtin_mul_overflow(x, rule->factor, &x)) {
+    if (y == 0 || (rule->shift > 38 && x != 0) || __builtin_mul_overflow(x, rule->factor, &x) ||
+        x == I128_MIN || y == I128_MIN) {
         return false;
     }
     frz_i128 quotient = x / y;
@@ -51,10 +55,10 @@ static inline bool decimal_row(expr_arithmetic op, frz_i128 x, frz_i128 y, const
     bool ok = true;
     switch (op) {
     case EXPR_ADD:
-        r = x + y; /* both below 10^38, far from the type's end */
+        ok = !__builtin_add_overflow(x, y, &r);
         break;
     case EXPR_SUBTRACT:
-        r = x - y;
+        ok = !__builtin_sub_overflow(x, y, &r);
         break;
     case EXPR_MULTIPLY:
         ok = !__builtin_mul_overflow(x, y, &r);
@@ -64,11 +68,12 @@ static inline bool decimal_row(expr_arithmetic op, frz_i128 x, frz_i128 y, const
         break;
     case EXPR_MODULO:
         ok = y != 0;
-        r = ok ? x % y : 0;
+        r = ok && y != -1 ? x % y : 0;
         break;
     }
-    *out = r;
-    return ok && r > -rule->bound && r < rule->bound;
+    ok = ok && r > -rule->bound && r < rule->bound;
+    *out = ok ? r : 0; /* what went wrong does not grow in what is computed from it */
+    return ok;
 }
 
 static bool is_zero(const frz_value *value)
