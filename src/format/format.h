@@ -10,6 +10,7 @@
 #define FRZ_FORMAT_H
 
 #include "arrow/arrow_array.h"
+#include "expr/expr.h"
 #include "io/io_file.h"
 #include "type/type_schema.h"
 #include "type/type_stats.h"
@@ -30,6 +31,26 @@ typedef struct frz_read_request {
     int64_t max_rows;  /* of a batch; 0: 65 536 */
     int64_t max_bytes; /* of a batch, about; 0: 16 MiB */
 } frz_read_request;
+
+/* What pruning inside a file left out, and by what it was proven. */
+typedef struct frz_prune_report {
+    int64_t groups; /* row groups that the ranges touch */
+    int64_t groups_by_statistics;
+    int64_t groups_by_dictionary;
+    int64_t groups_by_bloom;
+    int64_t pages_by_index; /* pages of the filter's columns, by the page index */
+    int64_t rows;           /* of the ranges */
+    int64_t rows_left;      /* of the ranges that came out */
+} frz_prune_report;
+
+typedef struct frz_prune_request {
+    const frz_bound_expr *filter; /* bound to the table's, or the file's, field ids */
+    /* Top-level fields that are read from this file, with the types they are read as: the filter's
+     * other fields (a column file has newer values of them) prove nothing. */
+    const frz_type *provided;
+    const frz_row_range *ranges; /* NULL: all rows */
+    size_t range_count;
+} frz_prune_request;
 
 /* An open data, column or manifest file; immutable, may serve several readers at once. */
 typedef struct frz_data_file frz_data_file;
@@ -52,6 +73,10 @@ typedef struct frz_format_model {
                      const frz_read_request *request, frz_data_reader **out, frz_error *err);
     frz_code (*next)(frz_data_reader *reader, frz_batch *out, frz_error *err);
     void (*close_reader)(frz_data_reader *reader);
+    /* As frz_data_file_prune; NULL: the format cannot. */
+    frz_code (*prune)(const frz_data_file *file, const frz_type *file_type,
+                      const frz_prune_request *request, frz_arena *arena, frz_row_range **out,
+                      size_t *count, frz_prune_report *report, frz_error *err);
 } frz_format_model;
 
 /* ---- the registry (format_registry.c) ---- */
@@ -72,6 +97,13 @@ const frz_type *frz_data_file_type(const frz_data_file *file);
 bool frz_data_file_has_field(const frz_data_file *file, int32_t field_id); /* top level */
 const int64_t *frz_data_file_group_ends(const frz_data_file *file, size_t *count);
 const frz_format_model *frz_data_file_model(const frz_data_file *file);
+
+/* The rows, as sorted disjoint ranges inside those asked for, outside of which the file's own
+ * statistics and indexes prove that the filter is not true. Ranges live in the arena; counts are
+ * added to the report. */
+frz_code frz_data_file_prune(const frz_data_file *file, const frz_prune_request *request,
+                             frz_arena *arena, frz_row_range **out, size_t *count,
+                             frz_prune_report *report, frz_error *err);
 
 frz_code frz_data_reader_open(const frz_data_file *file, const frz_read_request *request,
                               frz_data_reader **out, frz_error *err);

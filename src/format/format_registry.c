@@ -183,6 +183,35 @@ const frz_format_model *frz_data_file_model(const frz_data_file *file)
     return file->model;
 }
 
+/* For formats that cannot prune: the ranges asked for. */
+static frz_code keep_ranges(const frz_data_file *file, const frz_prune_request *request,
+                            frz_arena *arena, frz_row_range **out, size_t *count, frz_error *err)
+{
+    size_t n = request->ranges == NULL ? 1 : request->range_count;
+    frz_row_range *ranges = frz_arena_array(arena, n, sizeof *ranges);
+    if (ranges == NULL) {
+        return frz_fail_nomem(err, n * sizeof *ranges);
+    }
+    if (request->ranges == NULL) {
+        ranges[0] = (frz_row_range){0, frz_data_file_row_count(file)};
+    } else if (n > 0) {
+        memcpy(ranges, request->ranges, n * sizeof *ranges);
+    }
+    *out = ranges;
+    *count = n;
+    return FRZ_OK;
+}
+
+frz_code frz_data_file_prune(const frz_data_file *file, const frz_prune_request *request,
+                             frz_arena *arena, frz_row_range **out, size_t *count,
+                             frz_prune_report *report, frz_error *err)
+{
+    if (file->model->prune == NULL) {
+        return keep_ranges(file, request, arena, out, count, err);
+    }
+    return file->model->prune(file, file->type, request, arena, out, count, report, err);
+}
+
 frz_code frz_data_reader_open(const frz_data_file *file, const frz_read_request *request,
                               frz_data_reader **out, frz_error *err)
 {

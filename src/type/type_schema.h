@@ -32,13 +32,32 @@ typedef enum frz_type_id {
     FRZ_TYPE_VARIANT,
     FRZ_TYPE_GEOMETRY,
     FRZ_TYPE_GEOGRAPHY,
-    FRZ_TYPE_STRUCT, /* fields */
-    FRZ_TYPE_LIST,   /* fields[0] is the element */
-    FRZ_TYPE_MAP     /* fields[0] is the key, fields[1] the value */
+    FRZ_TYPE_FOREIGN, /* what Iceberg lacks, foreign says which; in files only, never in a table */
+    FRZ_TYPE_STRUCT,  /* fields */
+    FRZ_TYPE_LIST,    /* fields[0] is the element */
+    FRZ_TYPE_MAP      /* fields[0] is the key, fields[1] the value */
 } frz_type_id;
 
 typedef struct frz_type frz_type;
 typedef struct frz_value frz_value;
+
+/* Types of data files that Iceberg lacks, each with its Arrow form. */
+typedef enum frz_foreign_type {
+    FRZ_FOREIGN_NONE = 0,
+    FRZ_FOREIGN_INT8,
+    FRZ_FOREIGN_INT16,
+    FRZ_FOREIGN_UINT8,
+    FRZ_FOREIGN_UINT16,
+    FRZ_FOREIGN_UINT32,
+    FRZ_FOREIGN_UINT64,
+    FRZ_FOREIGN_FLOAT16,
+    FRZ_FOREIGN_TIME_MS,        /* int32 milliseconds of the day */
+    FRZ_FOREIGN_TIME_NS,        /* int64 nanoseconds of the day */
+    FRZ_FOREIGN_TIMESTAMP_MS,   /* int64 milliseconds, no zone */
+    FRZ_FOREIGN_TIMESTAMPTZ_MS, /* int64 milliseconds, UTC */
+    FRZ_FOREIGN_INTERVAL,       /* Arrow month_day_nano: int32 months, int32 days, int64 ns */
+    FRZ_FOREIGN_DECIMAL256      /* precision 39 to 76, scale */
+} frz_foreign_type;
 
 /* The id of a field that has none; only in schemas read from data files. */
 #define FRZ_ID_NONE 0
@@ -51,11 +70,14 @@ typedef struct frz_field {
     frz_str doc;                      /* ptr NULL: none */
     const frz_value *initial_default; /* NULL: none */
     const frz_value *write_default;
+    frz_str annotation; /* of a data file, what the type does not tell: "JSON", "ENUM", "BSON",
+                           "VARIANT(1)", "GEOMETRY(OGC:CRS84)"; ptr NULL: none */
 } frz_field;
 
 struct frz_type {
     frz_type_id id;
-    int32_t precision, scale; /* DECIMAL */
+    frz_foreign_type foreign; /* FOREIGN */
+    int32_t precision, scale; /* DECIMAL, DECIMAL256 */
     int32_t length;           /* FIXED */
     frz_str crs;              /* GEOMETRY, GEOGRAPHY; ptr NULL: default */
     frz_str algorithm;        /* GEOGRAPHY */

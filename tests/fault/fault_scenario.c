@@ -99,14 +99,22 @@ static const frz_type *table_type(void)
 {
     static frz_field fields[4];
     static frz_type type = {.id = FRZ_TYPE_STRUCT, .fields = fields, .field_count = 4};
-    fields[0] =
-        (frz_field){1, true, FRZ_STR("id"), frz_type_primitive(FRZ_TYPE_LONG), {0}, NULL, NULL};
-    fields[1] =
-        (frz_field){2, false, FRZ_STR("a"), frz_type_primitive(FRZ_TYPE_DOUBLE), {0}, NULL, NULL};
-    fields[2] =
-        (frz_field){3, false, FRZ_STR("b"), frz_type_primitive(FRZ_TYPE_LONG), {0}, NULL, NULL};
-    fields[3] =
-        (frz_field){4, false, FRZ_STR("s"), frz_type_primitive(FRZ_TYPE_STRING), {0}, NULL, NULL};
+    fields[0] = (frz_field){.id = 1,
+                            .required = true,
+                            .name = FRZ_STR("id"),
+                            .type = frz_type_primitive(FRZ_TYPE_LONG)};
+    fields[1] = (frz_field){.id = 2,
+                            .required = false,
+                            .name = FRZ_STR("a"),
+                            .type = frz_type_primitive(FRZ_TYPE_DOUBLE)};
+    fields[2] = (frz_field){.id = 3,
+                            .required = false,
+                            .name = FRZ_STR("b"),
+                            .type = frz_type_primitive(FRZ_TYPE_LONG)};
+    fields[3] = (frz_field){.id = 4,
+                            .required = false,
+                            .name = FRZ_STR("s"),
+                            .type = frz_type_primitive(FRZ_TYPE_STRING)};
     return &type;
 }
 

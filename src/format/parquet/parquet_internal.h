@@ -91,6 +91,8 @@ typedef struct parquet_node {
     const frz_type *type;           /* as the file has it; UNKNOWN if it cannot be read */
     const char *path;               /* dotted, for messages */
     const char *unsupported;        /* why the node cannot be read; NULL: it can */
+    const frz_type *native; /* as close to the file as Arrow allows: FOREIGN types, storage of
+                               variants; equal to type where Iceberg has the type */
     bool required;
     uint8_t def;                   /* definition level from which on the node has a value */
     uint8_t rep;                   /* number of lists and maps around it */
