@@ -2,8 +2,7 @@
  * The pages of one column chunk of a type that the input chooses. Input: physical type, annotation
  * and shape, codec, number of values (2 bytes), then the bytes of the chunk.
  */
-#include "format/parquet/parquet.h"
-#include "format/parquet/parquet_internal.h"
+#include "format/parquet/parquet_write.h"
 #include "fuzz_parquet.h"
 #include "fuzz_storage.h"
 
@@ -76,6 +75,8 @@ static size_t make_elements(const uint8_t *head, parquet_element *elements)
 static void read_chunk(const frz_env *env, const uint8_t *head, parquet_file *file)
 {
     static const int32_t codecs[] = {0, 1, 2, 6, 7};
+    frz_buf encoded = FRZ_BUF_INIT(env, FRZ_BUF_NO_LIMIT);
+    uint32_t chunk_at = 0;
     frz_error err = {0};
     parquet_element elements[8];
     uint64_t size = frz_file_size(file->base.file);
@@ -88,8 +89,11 @@ static void read_chunk(const frz_env *env, const uint8_t *head, parquet_file *fi
     /* a list has fewer rows than values; the input says how many */
     bool repeated = (head[1] >> 4) % 5 == 2 || (head[1] >> 4) % 5 == 3;
     int64_t rows = repeated ? FRZ_MIN(values, 1 + (head[2] >> 3)) : values;
-    parquet_group group = {.chunks = &chunk, .chunk_count = 1, .num_rows = rows};
+    parquet_group group = {.chunk_at = &chunk_at, .chunk_count = 1, .num_rows = rows};
     int64_t end = rows;
+    if (parquet_chunk_write(&chunk, NULL, 0, &encoded, &err) != FRZ_OK) {
+        __builtin_trap();
+    }
     file->base.model = &frz_parquet_model;
     file->base.env = env;
     file->footer_start = size;
@@ -97,6 +101,7 @@ static void read_chunk(const frz_env *env, const uint8_t *head, parquet_file *fi
     file->metadata = (parquet_metadata){.elements = elements,
                                         .element_count = make_elements(head, elements),
                                         .num_rows = rows,
+                                        .bytes = frz_buf_view(&encoded),
                                         .groups = &group,
                                         .group_count = 1};
     if (parquet_schema_build(&file->arena, &file->metadata, &file->root, &file->columns,
@@ -105,6 +110,7 @@ static void read_chunk(const frz_env *env, const uint8_t *head, parquet_file *fi
         volatile uint64_t sum = fuzz_read_file(&file->base);
         (void)sum;
     }
+    frz_buf_reset(&encoded);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -580,29 +580,21 @@ frz_code parquet_column_writer_end(parquet_column_writer *column, frz_buf *chunk
 {
     const parquet_write_leaf *leaf = column->leaf;
     frz_code rc = FRZ_OK;
-    int32_t encodings[PARQUET_BYTE_STREAM_SPLIT + 1];
     parquet_chunk chunk = {
         .physical = leaf->physical,
-        .encodings = encodings,
-        .path = leaf->path,
-        .path_count = leaf->path_count,
         .codec = (int32_t)column->shared->opts.codec,
     };
     FRZ_TRY(flush_page(column, err));
     FRZ_TRY(release_pages(column, err));
     chunk.statistics.min_exact = chunk.statistics.max_exact = -1;
     FRZ_TRY(measure_chunk(column, &chunk.statistics, err));
-    for (int32_t e = 0; e <= PARQUET_BYTE_STREAM_SPLIT; e++) {
-        if ((column->encodings >> e & 1) != 0) {
-            encodings[chunk.encoding_count++] = e;
-        }
-    }
+    chunk.encodings = column->encodings;
     chunk.num_values = column->stats.slots;
     chunk.total_uncompressed_size = (int64_t)column->raw_size;
     chunk.total_compressed_size = (int64_t)column->packed_size;
     chunk.data_page_offset = (int64_t)(column->offset + column->dictionary_size);
     chunk.dictionary_page_offset = column->dictionary_size > 0 ? (int64_t)column->offset : 0;
-    FRZ_TRY(parquet_chunk_write(&chunk, chunks, err));
+    FRZ_TRY(parquet_chunk_write(&chunk, leaf->path, leaf->path_count, chunks, err));
     *raw_size += column->raw_size;
     *packed_size += column->packed_size;
     /* columns of a wide file take turns: what one held is free for the next */

@@ -8,16 +8,6 @@
 #define ARENA_PER_BYTE 64
 #define ARENA_LEAST (1u << 20)
 
-int64_t parquet_chunk_start(const parquet_chunk *chunk)
-{
-    int64_t start = chunk->data_page_offset;
-    /* some old writers leave 0, or an offset behind the data, where there is no dictionary */
-    if (chunk->dictionary_page_offset > 0 && chunk->dictionary_page_offset < start) {
-        start = chunk->dictionary_page_offset;
-    }
-    return start;
-}
-
 /* Every group has a chunk per column; the reader relies on it. */
 static frz_code check_groups(const parquet_file *file, frz_error *err)
 {
@@ -31,8 +21,24 @@ static frz_code check_groups(const parquet_file *file, frz_error *err)
     return FRZ_OK;
 }
 
+/* Where a row group begins in the file: its first chunk, if it has one. */
+static frz_code group_offset(const parquet_file *file, size_t group, int64_t *out, frz_error *err)
+{
+    parquet_chunk first;
+    if (file->metadata.groups[group].chunk_count == 0) {
+        *out = file->metadata.groups[group].file_offset;
+        return FRZ_OK;
+    }
+    frz_code rc = parquet_file_chunk(file, group, 0, &first, err);
+    if (rc == FRZ_OK) {
+        *out = parquet_chunk_start(&first);
+    }
+    return frz_context(err, rc, "row group %zu", group);
+}
+
 static frz_code number_rows(parquet_file *file, frz_error *err)
 {
+    frz_code rc = FRZ_OK;
     size_t count = file->metadata.group_count;
     file->group_ends = frz_arena_array(&file->arena, count, sizeof *file->group_ends);
     file->split_offsets = frz_arena_array(&file->arena, count, sizeof *file->split_offsets);
@@ -42,10 +48,10 @@ static frz_code number_rows(parquet_file *file, frz_error *err)
     for (size_t g = 0; g < count; g++) {
         const parquet_group *group = &file->metadata.groups[g];
         file->group_ends[g] = group->first_row + group->num_rows;
-        file->split_offsets[g] =
-            group->chunk_count > 0 ? parquet_chunk_start(&group->chunks[0]) : group->file_offset;
+        FRZ_TRY(group_offset(file, g, &file->split_offsets[g], err));
     }
-    return FRZ_OK;
+out:
+    return rc;
 }
 
 static void file_close(frz_data_file *base)

@@ -13,6 +13,7 @@
 #define LEAST_ELEMENT 3
 #define LEAST_GROUP 7
 #define LEAST_CHUNK 6
+#define LEAST_SORTING 5
 #define LEAST_KEY_VALUE 3
 
 static const uint8_t magic_plain[4] = {'P', 'A', 'R', '1'};
@@ -226,42 +227,34 @@ static void parse_element(parquet_thrift *t, parquet_element *e)
     apply_converted(e);
 }
 
-/* ---- column chunks ---- */
+/* ---- row groups ---- */
 
-static void parse_statistics(parquet_thrift *t, parquet_statistics *s)
+/* Chunks are passed over and parsed when they are asked for. */
+static void parse_chunks(parquet_thrift *t, const parquet_thrift_field *f, frz_arena *arena,
+                         parquet_group *g)
+{
+    size_t count = parquet_thrift_list(t, f, PARQUET_THRIFT_STRUCT, LEAST_CHUNK);
+    g->chunk_count = count;
+    g->chunk_at = list_array(t, arena, count, sizeof *g->chunk_at);
+    for (size_t i = 0; i < count && t->rc == FRZ_OK; i++) {
+        g->chunk_at[i] = (uint32_t)(t->at - t->start);
+        parquet_thrift_skip(t, PARQUET_THRIFT_ELEMENT(PARQUET_THRIFT_STRUCT));
+    }
+}
+
+static void parse_sorting_column(parquet_thrift *t, parquet_sorting_column *column)
 {
     parquet_thrift_field f = {0};
     while (parquet_thrift_next(t, &f)) {
         switch (f.id) {
         case 1:
-            s->max = parquet_thrift_binary(t, &f);
+            column->column = parquet_thrift_i32(t, &f);
             break;
         case 2:
-            s->min = parquet_thrift_binary(t, &f);
+            column->descending = parquet_thrift_bool(t, &f);
             break;
         case 3:
-            s->null_count = parquet_thrift_i64(t, &f);
-            s->has_null_count = true;
-            break;
-        case 4:
-            s->distinct_count = parquet_thrift_i64(t, &f);
-            s->has_distinct_count = true;
-            break;
-        case 5:
-            s->max_value = parquet_thrift_binary(t, &f);
-            break;
-        case 6:
-            s->min_value = parquet_thrift_binary(t, &f);
-            break;
-        case 7:
-            s->max_exact = parquet_thrift_bool(t, &f);
-            break;
-        case 8:
-            s->min_exact = parquet_thrift_bool(t, &f);
-            break;
-        case 9:
-            s->nan_count = parquet_thrift_i64(t, &f);
-            s->has_nan_count = true;
+            column->nulls_first = parquet_thrift_bool(t, &f);
             break;
         default:
             parquet_thrift_skip(t, &f);
@@ -269,110 +262,26 @@ static void parse_statistics(parquet_thrift *t, parquet_statistics *s)
     }
 }
 
-static void parse_encodings(parquet_thrift *t, const parquet_thrift_field *f, frz_arena *arena,
-                            parquet_chunk *c)
+static void parse_sorting(parquet_thrift *t, const parquet_thrift_field *f, frz_arena *arena,
+                          parquet_group *g)
 {
-    size_t count = parquet_thrift_list(t, f, PARQUET_THRIFT_I32, 1);
-    int32_t *encodings = list_array(t, arena, count, sizeof *encodings);
+    size_t count = parquet_thrift_list(t, f, PARQUET_THRIFT_STRUCT, LEAST_SORTING);
+    parquet_sorting_column *sorting = list_array(t, arena, count, sizeof *sorting);
     for (size_t i = 0; i < count && t->rc == FRZ_OK; i++) {
-        encodings[i] = parquet_thrift_i32(t, PARQUET_THRIFT_ELEMENT(PARQUET_THRIFT_I32));
+        parse_sorting_column(t, &sorting[i]);
     }
-    c->encodings = encodings;
-    c->encoding_count = count;
-}
-
-static void parse_path(parquet_thrift *t, const parquet_thrift_field *f, frz_arena *arena,
-                       parquet_chunk *c)
-{
-    size_t count = parquet_thrift_list(t, f, PARQUET_THRIFT_BINARY, 1);
-    frz_str *path = list_array(t, arena, count, sizeof *path);
-    for (size_t i = 0; i < count && t->rc == FRZ_OK; i++) {
-        path[i] = parquet_thrift_binary(t, PARQUET_THRIFT_ELEMENT(PARQUET_THRIFT_BINARY));
-    }
-    c->path = path;
-    c->path_count = count;
-}
-
-static void parse_column_metadata(parquet_thrift *t, frz_arena *arena, parquet_chunk *c)
-{
-    parquet_thrift_field f = {0};
-    while (parquet_thrift_next(t, &f)) {
-        switch (f.id) {
-        case 1:
-            c->physical = (parquet_physical)parquet_thrift_i32(t, &f);
-            break;
-        case 2:
-            parse_encodings(t, &f, arena, c);
-            break;
-        case 3:
-            parse_path(t, &f, arena, c);
-            break;
-        case 4:
-            c->codec = parquet_thrift_i32(t, &f);
-            break;
-        case 5:
-            c->num_values = parquet_thrift_i64(t, &f);
-            break;
-        case 6:
-            c->total_uncompressed_size = parquet_thrift_i64(t, &f);
-            break;
-        case 7:
-            c->total_compressed_size = parquet_thrift_i64(t, &f);
-            break;
-        case 9:
-            c->data_page_offset = parquet_thrift_i64(t, &f);
-            break;
-        case 11:
-            c->dictionary_page_offset = parquet_thrift_i64(t, &f);
-            break;
-        case 12:
-            if (parquet_thrift_struct(t, &f)) {
-                parse_statistics(t, &c->statistics);
-            }
-            break;
-        default:
-            parquet_thrift_skip(t, &f);
-        }
-    }
-}
-
-static void parse_chunk(parquet_thrift *t, frz_arena *arena, parquet_chunk *c)
-{
-    parquet_thrift_field f = {0};
-    *c = (parquet_chunk){.physical = PARQUET_NO_PHYSICAL,
-                         .statistics = {.max_exact = -1, .min_exact = -1}};
-    while (parquet_thrift_next(t, &f)) {
-        switch (f.id) {
-        case 1:
-            c->file_path = parquet_thrift_binary(t, &f);
-            break;
-        case 3:
-            if (parquet_thrift_struct(t, &f)) {
-                parse_column_metadata(t, arena, c);
-            }
-            break;
-        case 8:
-        case 9:
-            c->encrypted = true;
-            parquet_thrift_skip(t, &f);
-            break;
-        default:
-            parquet_thrift_skip(t, &f);
-        }
-    }
+    g->sorting = sorting;
+    g->sorting_count = count;
 }
 
 static void parse_group(parquet_thrift *t, frz_arena *arena, parquet_group *g)
 {
     parquet_thrift_field f = {0};
+    g->ordinal = -1;
     while (parquet_thrift_next(t, &f)) {
         switch (f.id) {
         case 1:
-            g->chunk_count = parquet_thrift_list(t, &f, PARQUET_THRIFT_STRUCT, LEAST_CHUNK);
-            g->chunks = list_array(t, arena, g->chunk_count, sizeof *g->chunks);
-            for (size_t i = 0; i < g->chunk_count && t->rc == FRZ_OK; i++) {
-                parse_chunk(t, arena, &g->chunks[i]);
-            }
+            parse_chunks(t, &f, arena, g);
             break;
         case 2:
             g->total_byte_size = parquet_thrift_i64(t, &f);
@@ -380,8 +289,14 @@ static void parse_group(parquet_thrift *t, frz_arena *arena, parquet_group *g)
         case 3:
             g->num_rows = parquet_thrift_i64(t, &f);
             break;
+        case 4:
+            parse_sorting(t, &f, arena, g);
+            break;
         case 5:
             g->file_offset = parquet_thrift_i64(t, &f);
+            break;
+        case 7:
+            g->ordinal = parquet_thrift_i32(t, &f);
             break;
         default:
             parquet_thrift_skip(t, &f);
@@ -507,7 +422,7 @@ static frz_code number_groups(parquet_metadata *m, frz_error *err)
 frz_code parquet_footer_parse(frz_arena *arena, frz_str bytes, uint64_t offset,
                               parquet_metadata *out, frz_error *err)
 {
-    parquet_metadata m = {0};
+    parquet_metadata m = {.bytes = bytes, .offset = offset};
     parquet_thrift t;
     parquet_thrift_init(&t, (const uint8_t *)bytes.ptr, bytes.len, offset, err);
     parse_metadata(&t, arena, &m);

@@ -105,16 +105,25 @@ static bool has_statistics(const parquet_statistics *stats)
            stats->max_value.ptr != NULL || stats->min_value.ptr != NULL;
 }
 
-static void put_column_metadata(parquet_thrift_out *t, const parquet_chunk *chunk)
+static void put_encodings(parquet_thrift_out *t, uint32_t encodings)
 {
-    parquet_put_i32(t, 1, (int32_t)chunk->physical);
-    parquet_put_list(t, 2, PARQUET_THRIFT_I32, chunk->encoding_count);
-    for (size_t i = 0; i < chunk->encoding_count; i++) {
-        parquet_put_item_i32(t, chunk->encodings[i]);
+    parquet_put_list(t, 2, PARQUET_THRIFT_I32, (size_t)__builtin_popcount(encodings));
+    for (int32_t e = 0; e < 31; e++) {
+        if ((encodings >> e & 1) != 0) {
+            parquet_put_item_i32(t, e);
+        }
     }
-    parquet_put_list(t, 3, PARQUET_THRIFT_BINARY, chunk->path_count);
-    for (size_t i = 0; i < chunk->path_count; i++) {
-        parquet_put_item_binary(t, chunk->path[i]);
+}
+
+static void put_column_metadata(parquet_thrift_out *t, const parquet_chunk *chunk,
+                                const frz_str *path, size_t path_count)
+{
+    assert((chunk->encodings & PARQUET_OTHER_ENCODING) == 0);
+    parquet_put_i32(t, 1, (int32_t)chunk->physical);
+    put_encodings(t, chunk->encodings);
+    parquet_put_list(t, 3, PARQUET_THRIFT_BINARY, path_count);
+    for (size_t i = 0; i < path_count; i++) {
+        parquet_put_item_binary(t, path[i]);
     }
     parquet_put_i32(t, 4, chunk->codec);
     parquet_put_i64(t, 5, chunk->num_values);
@@ -129,13 +138,14 @@ static void put_column_metadata(parquet_thrift_out *t, const parquet_chunk *chun
     }
 }
 
-frz_code parquet_chunk_write(const parquet_chunk *chunk, frz_buf *out, frz_error *err)
+frz_code parquet_chunk_write(const parquet_chunk *chunk, const frz_str *path, size_t path_count,
+                             frz_buf *out, frz_error *err)
 {
     parquet_thrift_out t;
     parquet_put_begin(&t, out, err);
     parquet_put_i64(&t, 2, 0); /* file_offset: required, and has no meaning any more */
     parquet_put_struct(&t, 3);
-    put_column_metadata(&t, chunk);
+    put_column_metadata(&t, chunk, path, path_count);
     parquet_put_end(&t);
     parquet_put_end(&t);
     return t.rc;

@@ -133,10 +133,17 @@ typedef struct parquet_file {
     int64_t *split_offsets;
 } parquet_file;
 
-/* The node of a top-level field of base.type by its id; NULL if there is none. */
-const parquet_node *parquet_file_node(const parquet_file *file, int32_t field_id);
+/* ---- column chunks (parquet_chunk.c) ---- */
+
+/* The chunk of a leaf column in a row group, parsed from the footer's bytes; what it says is not
+ * checked. May be called from several threads at once. */
+frz_code parquet_file_chunk(const parquet_file *file, size_t group, size_t leaf, parquet_chunk *out,
+                            frz_error *err);
 /* First byte of a chunk's pages: the dictionary page if there is one. */
 int64_t parquet_chunk_start(const parquet_chunk *chunk);
+
+/* The node of a top-level field of base.type by its id; NULL if there is none. */
+const parquet_node *parquet_file_node(const parquet_file *file, int32_t field_id);
 
 /* ---- reading (parquet_reader.c) ---- */
 

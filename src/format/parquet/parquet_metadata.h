@@ -102,12 +102,26 @@ typedef struct parquet_statistics {
     int64_t nan_count; /* 9, newer revisions */
 } parquet_statistics;
 
+/* Elements of a list as they are encoded, without the list's header. */
+typedef struct parquet_encoded_list {
+    frz_str bytes;
+    size_t count;
+} parquet_encoded_list;
+
+typedef struct parquet_size_statistics {
+    bool has_unencoded_bytes;
+    int64_t unencoded_bytes;                /* 1: of BYTE_ARRAY values, without their lengths */
+    parquet_encoded_list repetition_levels; /* 2: i64; how often each level occurs */
+    parquet_encoded_list definition_levels; /* 3: i64 */
+} parquet_size_statistics;
+
+/* In the set of a chunk's encodings: one that the format did not have when this was written. */
+#define PARQUET_OTHER_ENCODING (UINT32_C(1) << 31)
+
+/* A column chunk. Complete in itself: strings are views of the footer's bytes. */
 typedef struct parquet_chunk {
-    parquet_physical physical; /* ColumnMetaData 1 */
-    const int32_t *encodings;  /* 2 */
-    size_t encoding_count;
-    const frz_str *path; /* 3 path_in_schema */
-    size_t path_count;
+    parquet_physical physical;       /* ColumnMetaData 1 */
+    uint32_t encodings;              /* 2: bit e stands for encoding e */
     int32_t codec;                   /* 4 */
     int64_t num_values;              /* 5 */
     int64_t total_uncompressed_size; /* 6 */
@@ -115,17 +129,34 @@ typedef struct parquet_chunk {
     int64_t data_page_offset;        /* 9 */
     int64_t dictionary_page_offset;  /* 11; 0: none */
     parquet_statistics statistics;   /* 12 */
-    bool encrypted;                  /* ColumnChunk 8 or 9 present */
+    bool has_encoding_stats;         /* 13 is there and names a data page */
+    bool all_dictionary;             /* 13: the dictionary encodes every data page */
+    int64_t bloom_filter_offset;     /* 14; 0: none */
+    int32_t bloom_filter_length;     /* 15; 0: not told */
+    parquet_size_statistics sizes;   /* 16 */
     frz_str file_path;               /* ColumnChunk 1; ptr NULL: this file */
+    int64_t offset_index_offset;     /* ColumnChunk 4; 0: none */
+    int32_t offset_index_length;     /* ColumnChunk 5 */
+    int64_t column_index_offset;     /* ColumnChunk 6; 0: none */
+    int32_t column_index_length;     /* ColumnChunk 7 */
+    bool encrypted;                  /* ColumnChunk 8 or 9 present */
 } parquet_chunk;
 
+typedef struct parquet_sorting_column {
+    int32_t column;               /* 1: leaf column */
+    bool descending, nulls_first; /* 2, 3 */
+} parquet_sorting_column;
+
 typedef struct parquet_group {
-    parquet_chunk *chunks; /* 1 columns */
+    uint32_t *chunk_at; /* 1 columns: where each chunk begins in the footer's bytes */
     size_t chunk_count;
-    int64_t total_byte_size; /* 2 */
-    int64_t num_rows;        /* 3 */
-    int64_t file_offset;     /* 5; 0: none */
-    int64_t first_row;       /* sum of the rows before; not in the file */
+    int64_t total_byte_size;               /* 2 */
+    int64_t num_rows;                      /* 3 */
+    const parquet_sorting_column *sorting; /* 4 */
+    size_t sorting_count;
+    int64_t file_offset; /* 5; 0: none */
+    int32_t ordinal;     /* 7; -1: none */
+    int64_t first_row;   /* sum of the rows before; not in the file */
 } parquet_group;
 
 typedef struct parquet_key_value {
@@ -133,6 +164,8 @@ typedef struct parquet_key_value {
 } parquet_key_value;
 
 typedef struct parquet_metadata {
+    frz_str bytes;             /* FileMetaData as it is in the file */
+    uint64_t offset;           /* of the bytes in the file */
     int32_t version;           /* 1 */
     parquet_element *elements; /* 2 schema */
     size_t element_count;

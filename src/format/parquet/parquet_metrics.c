@@ -16,10 +16,12 @@ int64_t frz_parquet_field_bytes(const frz_data_file *base, int32_t field_id)
     const parquet_node *node = parquet_file_node(file, field_id);
     int64_t bytes = 0;
     for (size_t g = 0; node != NULL && g < file->metadata.group_count; g++) {
-        const parquet_chunk *chunks = file->metadata.groups[g].chunks + node->first_leaf;
         for (size_t i = 0; i < node->leaf_count; i++) {
-            int64_t size = FRZ_MAX(chunks[i].total_compressed_size, 0);
-            if (!frz_add_i64(bytes, size, &bytes)) {
+            parquet_chunk chunk;
+            if (parquet_file_chunk(file, g, node->first_leaf + i, &chunk, NULL) != FRZ_OK) {
+                continue; /* whoever reads it is told */
+            }
+            if (!frz_add_i64(bytes, FRZ_MAX(chunk.total_compressed_size, 0), &bytes)) {
                 return INT64_MAX;
             }
         }
@@ -63,10 +65,12 @@ static frz_code add_leaf_metrics(metrics_walk *walk, const parquet_node *node,
     parquet_metrics_sum sum;
     parquet_metrics_sum_init(&sum, file->base.env, field->id, field->type);
     for (size_t g = 0; g < file->metadata.group_count; g++) {
-        frz_field_stats chunk;
+        parquet_chunk chunk;
+        frz_field_stats stats;
         if (file->metadata.groups[g].num_rows > 0) {
-            parquet_statistics_metrics(file, node->first_leaf, g, field, &chunk);
-            FRZ_TRY(parquet_metrics_sum_add(&sum, &chunk, err));
+            FRZ_TRY(parquet_file_chunk(file, g, node->first_leaf, &chunk, err));
+            parquet_statistics_metrics(file, node->first_leaf, g, &chunk, field, &stats);
+            FRZ_TRY(parquet_metrics_sum_add(&sum, &stats, err));
         }
     }
     assert(walk->count < walk->capacity);

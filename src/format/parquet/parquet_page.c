@@ -646,7 +646,7 @@ frz_code parquet_pages_start(parquet_pages *p, const parquet_chunk *chunk, frz_e
 {
     frz_code rc = FRZ_OK;
     drop_dictionary(p);
-    p->chunk = chunk;
+    p->num_values = chunk->num_values;
     p->left = 0;
     p->has_header = false;
     if (chunk->encrypted) {
@@ -689,7 +689,7 @@ frz_code parquet_pages_header(parquet_pages *p, frz_error *err)
         if (p->at >= p->end) {
             return frz_fail_at(err, FRZ_E_CORRUPT, p->end,
                                "the column chunk ends %" PRId64 " values before its %" PRId64,
-                               p->values_left, p->chunk->num_values);
+                               p->values_left, p->num_values);
         }
         FRZ_TRY(read_header(p, err));
         if (p->header.type == PARQUET_DICTIONARY_PAGE) {

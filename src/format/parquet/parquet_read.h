@@ -207,7 +207,7 @@ typedef struct parquet_scratch {
 typedef struct parquet_pages {
     parquet_scratch *scratch;
     const parquet_column *column;
-    const parquet_chunk *chunk;
+    int64_t num_values; /* of the chunk */
     frz_codec_id codec;
     uint64_t at, end;      /* the next byte to look at; end of the chunk */
     frz_buf window;        /* bytes read ahead */

@@ -66,7 +66,9 @@ frz_code frz_parquet_check_readable(const frz_data_file *base, frz_error *err)
     FRZ_TRY(check_node(&file->root, err));
     for (size_t g = 0; g < file->metadata.group_count; g++) {
         for (size_t i = 0; i < file->column_count; i++) {
-            FRZ_TRY(check_chunk(&file->columns[i], &file->metadata.groups[g].chunks[i], err));
+            parquet_chunk chunk;
+            FRZ_TRY(parquet_file_chunk(file, g, i, &chunk, err));
+            FRZ_TRY(check_chunk(&file->columns[i], &chunk, err));
         }
     }
 out:

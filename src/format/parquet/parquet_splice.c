@@ -10,6 +10,8 @@
 #include "format/parquet/parquet_statistics.h"
 #include "format/parquet/parquet_writer_internal.h"
 
+#define KNOWN_ENCODINGS ((UINT32_C(1) << (PARQUET_BYTE_STREAM_SPLIT + 1)) - 1)
+
 /* ---- does it fit? ---- */
 
 /* Iceberg has one spelling of each type; wider annotations of others are re-encoded. */
@@ -126,12 +128,8 @@ static bool chunk_fits(const parquet_file *src, const parquet_chunk *chunk, size
     if (c->max_rep == 0 ? chunk->num_values != rows : chunk->num_values < rows) {
         return false;
     }
-    for (size_t i = 0; i < chunk->encoding_count; i++) {
-        if (chunk->encodings[i] < 0 || chunk->encodings[i] > PARQUET_BYTE_STREAM_SPLIT) {
-            return false;
-        }
-    }
-    return start >= 4 && chunk->total_compressed_size > 0 && chunk->total_uncompressed_size >= 0 &&
+    return (chunk->encodings & ~KNOWN_ENCODINGS) == 0 && start >= 4 &&
+           chunk->total_compressed_size > 0 && chunk->total_uncompressed_size >= 0 &&
            (uint64_t)start <= src->footer_start &&
            (uint64_t)chunk->total_compressed_size <= src->footer_start - (uint64_t)start &&
            chunk->data_page_offset - start < chunk->total_compressed_size;
@@ -148,8 +146,10 @@ static bool field_fits(const frz_parquet_writer *w, const parquet_write_node *no
         return false;
     }
     for (size_t i = 0; i < have->leaf_count; i++) {
+        parquet_chunk chunk;
         size_t column = have->first_leaf + i;
-        if (!chunk_fits(src, &g->chunks[column], column, g->num_rows)) {
+        if (parquet_file_chunk(src, group, column, &chunk, NULL) != FRZ_OK ||
+            !chunk_fits(src, &chunk, column, g->num_rows)) {
             return false;
         }
     }
@@ -159,18 +159,15 @@ static bool field_fits(const frz_parquet_writer *w, const parquet_write_node *no
 /* ---- copying ---- */
 
 static frz_code copy_chunk(frz_parquet_writer *w, const parquet_write_leaf *leaf,
-                           const parquet_file *src, size_t group, size_t column, frz_error *err)
+                           const parquet_file *src, const parquet_chunk *from, size_t column,
+                           frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    const parquet_chunk *from = &src->metadata.groups[group].chunks[column];
     int64_t start = parquet_chunk_start(from);
     int64_t offset = (int64_t)w->shared.output.position;
     parquet_chunk chunk = {
         .physical = from->physical,
         .encodings = from->encodings,
-        .encoding_count = from->encoding_count,
-        .path = leaf->path,
-        .path_count = leaf->path_count,
         .codec = from->codec,
         .num_values = from->num_values,
         .total_uncompressed_size = from->total_uncompressed_size,
@@ -180,11 +177,11 @@ static frz_code copy_chunk(frz_parquet_writer *w, const parquet_write_leaf *leaf
         .statistics = {.min_exact = -1, .max_exact = -1},
     };
     if (!w->shared.opts.no_statistics) {
-        parquet_statistics_check(src, column, group, &chunk.statistics);
+        parquet_statistics_check(src, column, from, &chunk.statistics);
     }
     FRZ_TRY(parquet_output_copy(&w->shared.output, src->base.file, (uint64_t)start,
                                 (uint64_t)from->total_compressed_size, err));
-    FRZ_TRY(parquet_chunk_write(&chunk, &w->chunks, err));
+    FRZ_TRY(parquet_chunk_write(&chunk, leaf->path, leaf->path_count, &w->chunks, err));
     w->raw_size += (uint64_t)from->total_uncompressed_size;
     w->packed_size += (uint64_t)from->total_compressed_size;
 out:
@@ -200,10 +197,12 @@ static frz_code copy_field(frz_parquet_writer *w, const parquet_write_node *node
         size_t own = node->first_leaf + i;
         size_t column = have->first_leaf + i;
         const parquet_write_leaf *leaf = &w->schema.leaves[own];
-        FRZ_TRY(copy_chunk(w, leaf, src, group, column, err));
+        parquet_chunk chunk;
+        FRZ_TRY(parquet_file_chunk(src, group, column, &chunk, err));
+        FRZ_TRY(copy_chunk(w, leaf, src, &chunk, column, err));
         if (w->columns[own].metrics != NULL) {
             frz_field_stats metrics;
-            parquet_statistics_metrics(src, column, group, leaf->field, &metrics);
+            parquet_statistics_metrics(src, column, group, &chunk, leaf->field, &metrics);
             FRZ_TRY(parquet_metrics_sum_add(&w->sums[own], &metrics, err));
         }
     }

@@ -139,11 +139,10 @@ static bool count_possible(bool has, int64_t count, int64_t most)
     return has && count >= 0 && count <= most;
 }
 
-void parquet_statistics_check(const parquet_file *file, size_t column, size_t group,
+void parquet_statistics_check(const parquet_file *file, size_t column, const parquet_chunk *chunk,
                               parquet_statistics *out)
 {
     const parquet_element *e = file->columns[column].element;
-    const parquet_chunk *chunk = &file->metadata.groups[group].chunks[column];
     const parquet_statistics *in = &chunk->statistics;
     *out = (parquet_statistics){.min_exact = -1, .max_exact = -1};
     take_bounds(file, column, in, out);
@@ -282,7 +281,8 @@ static int8_t tightness(const parquet_element *e, const parquet_statistics *s)
 }
 
 void parquet_statistics_metrics(const parquet_file *file, size_t column, size_t group,
-                                const frz_field *field, frz_field_stats *out)
+                                const parquet_chunk *chunk, const frz_field *field,
+                                frz_field_stats *out)
 {
     const parquet_column *c = &file->columns[column];
     const parquet_element *e = c->element;
@@ -290,12 +290,12 @@ void parquet_statistics_metrics(const parquet_file *file, size_t column, size_t 
     parquet_statistics s;
     *out = (frz_field_stats)FRZ_FIELD_STATS_UNKNOWN(field->id, field->type);
     out->value_count = g->num_rows;
-    if (g->chunks[column].num_values != g->num_rows || c->node->type->id == FRZ_TYPE_UNKNOWN ||
+    if (chunk->num_values != g->num_rows || c->node->type->id == FRZ_TYPE_UNKNOWN ||
         !(frz_type_equal(c->node->type, field->type) ||
           frz_type_promotes(c->node->type, field->type))) {
         return;
     }
-    parquet_statistics_check(file, column, group, &s);
+    parquet_statistics_check(file, column, chunk, &s);
     out->null_value_count = s.has_null_count ? s.null_count : FRZ_STAT_UNKNOWN;
     out->nan_value_count = s.has_nan_count ? s.nan_count : FRZ_STAT_UNKNOWN;
     out->has_lower = promoted_bound(e, c->node->type, s.min_value, field->type, &out->lower);

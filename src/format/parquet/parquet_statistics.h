@@ -11,11 +11,12 @@
 /* What of a chunk's statistics is reliable, as min_value and max_value in the order of the type:
  * bounds of an undefined order, NaN and bytes of a wrong length are gone, zeros are the outer
  * ones, counts are possible. The old pair (min, max) is never set. Views of the file's arena or
- * constants. */
-void parquet_statistics_check(const parquet_file *file, size_t column, size_t group,
+ * constants. chunk: of the column, in some row group. */
+void parquet_statistics_check(const parquet_file *file, size_t column, const parquet_chunk *chunk,
                               parquet_statistics *out);
 /* The same as metrics of a field of type, to which the column's own type promotes. */
 void parquet_statistics_metrics(const parquet_file *file, size_t column, size_t group,
-                                const frz_field *field, frz_field_stats *out);
+                                const parquet_chunk *chunk, const frz_field *field,
+                                frz_field_stats *out);
 
 #endif

@@ -69,7 +69,8 @@ typedef struct parquet_page_out {
 /* Sizes that do not fit the format's 32 bits are FRZ_E_LIMIT. */
 frz_code parquet_page_header_write(const parquet_page_out *page, frz_buf *out, frz_error *err);
 /* One ColumnChunk / RowGroup as an element of its list, without a list header. */
-frz_code parquet_chunk_write(const parquet_chunk *chunk, frz_buf *out, frz_error *err);
+frz_code parquet_chunk_write(const parquet_chunk *chunk, const frz_str *path, size_t path_count,
+                             frz_buf *out, frz_error *err);
 frz_code parquet_group_write(const parquet_group *group, int64_t packed_size, size_t ordinal,
                              frz_str chunks, frz_buf *out, frz_error *err);
 

@@ -4,6 +4,7 @@
 
 #include "format/parquet/parquet.h"
 #include "format/parquet/parquet_internal.h"
+#include "unit/format/parquet_chunk_edit.h"
 #include "unit/format/parquet_rows.h"
 
 typedef struct splice_test {
@@ -11,6 +12,7 @@ typedef struct splice_test {
     frz_arena arena;
     char folder[64], src[96], dst[96];
     frz_data_file *file;
+    parquet_chunk chunk; /* the file's first, as a test changes it */
 } splice_test;
 
 static void splice_open(splice_test *t, frz_env *env)
@@ -132,16 +134,19 @@ static void check_same_bytes(const splice_test *t, const frz_data_file *a, size_
                              const frz_data_file *b, size_t cb, size_t group)
 {
     frz_error err = {0};
-    const parquet_chunk *x = &((const parquet_file *)a)->metadata.groups[group].chunks[ca];
-    const parquet_chunk *y = &((const parquet_file *)b)->metadata.groups[group].chunks[cb];
-    size_t size = (size_t)x->total_compressed_size;
-    assert_int_equal(size, y->total_compressed_size);
-    assert_int_equal(x->num_values, y->num_values);
-    assert_int_equal(x->data_page_offset - parquet_chunk_start(x),
-                     y->data_page_offset - parquet_chunk_start(y));
+    parquet_chunk x;
+    parquet_chunk y;
+    assert_ok(parquet_file_chunk((const parquet_file *)a, group, ca, &x, &err), &err);
+    assert_ok(parquet_file_chunk((const parquet_file *)b, group, cb, &y, &err), &err);
+    size_t size = (size_t)x.total_compressed_size;
+    assert_int_equal(size, y.total_compressed_size);
+    assert_int_equal(x.num_values, y.num_values);
+    assert_int_equal(x.encodings, y.encodings);
+    assert_int_equal(x.data_page_offset - parquet_chunk_start(&x),
+                     y.data_page_offset - parquet_chunk_start(&y));
     uint8_t *bytes = frz_alloc(t->env, 2 * size);
-    assert_ok(frz_file_read(a->file, (uint64_t)parquet_chunk_start(x), bytes, size, &err), &err);
-    assert_ok(frz_file_read(b->file, (uint64_t)parquet_chunk_start(y), bytes + size, size, &err),
+    assert_ok(frz_file_read(a->file, (uint64_t)parquet_chunk_start(&x), bytes, size, &err), &err);
+    assert_ok(frz_file_read(b->file, (uint64_t)parquet_chunk_start(&y), bytes + size, size, &err),
               &err);
     assert_memory_equal(bytes, bytes + size, size);
     frz_free(t->env, bytes);
@@ -336,9 +341,16 @@ static void splice__what_does_not_fit_is_left_to_the_caller(void **state)
     }
 }
 
+static parquet_chunk *first_chunk(splice_test *t)
+{
+    frz_error err = {0};
+    assert_ok(parquet_file_chunk((const parquet_file *)t->file, 0, 0, &t->chunk, &err), &err);
+    return &t->chunk;
+}
+
 static void splice__damaged_places_of_chunks_are_not_copied(void **state)
 {
-    for (int damage = 0; damage < 6; damage++) {
+    for (int damage = 0; damage < 7; damage++) {
         splice_test t;
         frz_error err = {0};
         frz_parquet_writer *w;
@@ -346,7 +358,7 @@ static void splice__damaged_places_of_chunks_are_not_copied(void **state)
         splice_open(&t, *state);
         write_source(&t, "{'id':1,'name':'a','required':false,'type':'long'}", "[{'a':1},{'a':2}]",
                      NULL);
-        parquet_chunk *chunk = &((parquet_file *)t.file)->metadata.groups[0].chunks[0];
+        parquet_chunk *chunk = first_chunk(&t);
         switch (damage) {
         case 0:
             chunk->total_compressed_size = (int64_t)1 << 40;
@@ -363,9 +375,13 @@ static void splice__damaged_places_of_chunks_are_not_copied(void **state)
         case 4:
             chunk->codec = 3;
             break;
+        case 5:
+            chunk->encodings |= PARQUET_OTHER_ENCODING;
+            break;
         default:
             chunk->num_values = 1;
         }
+        edit_chunk((parquet_file *)t.file, 0, 0, chunk);
         const frz_type *type = frz_data_file_type(t.file);
         assert_ok(frz_parquet_writer_open(t.env, t.dst, type, NULL, &w, &err), &err);
         assert_ok(frz_parquet_writer_begin_group(w, 2, &err), &err);
@@ -383,6 +399,7 @@ static void check_bounds(splice_test *t, bool lower, bool upper, int tight)
     frz_error err = {0};
     frz_field_stats *stats;
     size_t count;
+    edit_chunk((parquet_file *)t->file, 0, 0, &t->chunk);
     assert_ok(
         frz_parquet_metrics(t->file, frz_data_file_type(t->file), &t->arena, &stats, &count, &err),
         &err);
@@ -392,18 +409,13 @@ static void check_bounds(splice_test *t, bool lower, bool upper, int tight)
     assert_int_equal(stats[0].tight_bounds, tight);
 }
 
-static parquet_statistics *first_statistics(splice_test *t)
-{
-    return &((parquet_file *)t->file)->metadata.groups[0].chunks[0].statistics;
-}
-
 static void metrics__doubtful_statistics_are_unknown(void **state)
 {
     splice_test t;
     splice_open(&t, *state);
     write_source(&t, "{'id':1,'name':'a','required':false,'type':'string'}",
                  "[{'a':'x'},{'a':'y'}]", NULL);
-    parquet_statistics *s = first_statistics(&t);
+    parquet_statistics *s = &first_chunk(&t)->statistics;
     parquet_metadata *m = &((parquet_file *)t.file)->metadata;
     const parquet_statistics good = *s;
     check_bounds(&t, true, true, 1);
@@ -438,7 +450,7 @@ static void metrics__old_bounds_of_signed_numbers_count(void **state)
     splice_open(&t, *state);
     write_source(&t, "{'id':1,'name':'a','required':false,'type':'long'}", "[{'a':-1},{'a':2}]",
                  NULL);
-    parquet_statistics *s = first_statistics(&t);
+    parquet_statistics *s = &first_chunk(&t)->statistics;
     parquet_metadata *m = &((parquet_file *)t.file)->metadata;
     m->column_orders = NULL;
     s->min_exact = s->max_exact = -1;
@@ -458,7 +470,7 @@ static void metrics__a_nan_is_never_a_bound_and_its_count_may_be_unknown(void **
     splice_open(&t, *state);
     write_source(&t, "{'id':1,'name':'a','required':false,'type':'double'}", "[{'a':-1},{'a':2}]",
                  NULL);
-    parquet_statistics *s = first_statistics(&t);
+    parquet_statistics *s = &first_chunk(&t)->statistics;
     check_bounds(&t, true, true, 1);
     s->has_nan_count = false;
     check_bounds(&t, true, true, -1);

@@ -51,9 +51,17 @@ static frz_data_file *write_rows(const frz_env *env, const place *p, frz_arena *
     return file;
 }
 
-static const parquet_statistics *statistics_of(const frz_data_file *file, size_t column)
+static parquet_chunk chunk_of(const frz_data_file *file, size_t column)
 {
-    return &((const parquet_file *)file)->metadata.groups[0].chunks[column].statistics;
+    frz_error err = {0};
+    parquet_chunk chunk;
+    assert_ok(parquet_file_chunk((const parquet_file *)file, 0, column, &chunk, &err), &err);
+    return chunk;
+}
+
+static parquet_statistics statistics_of(const frz_data_file *file, size_t column)
+{
+    return chunk_of(file, column).statistics;
 }
 
 /* ---- statistics in the footer ---- */
@@ -70,15 +78,15 @@ static void check_string_bounds(const frz_env *env, const char *fields, const ch
     snprintf(rows, sizeof rows, "[{'%s':'%s'}]", strstr(fields, "binary") != NULL ? "b" : "s",
              value);
     frz_data_file *file = write_rows(env, &p, &arena, fields, rows, NULL, &written);
-    const parquet_statistics *s = statistics_of(file, 0);
-    assert_true(frz_str_equal(s->min_value, frz_str_from(lower)));
-    assert_int_equal(s->min_exact, exact);
-    assert_true(frz_utf8_valid(s->max_value) || strstr(fields, "binary") != NULL);
+    parquet_statistics s = statistics_of(file, 0);
+    assert_true(frz_str_equal(s.min_value, frz_str_from(lower)));
+    assert_int_equal(s.min_exact, exact);
+    assert_true(frz_utf8_valid(s.max_value) || strstr(fields, "binary") != NULL);
     if (upper == NULL) {
-        assert_null(s->max_value.ptr);
+        assert_null(s.max_value.ptr);
     } else {
-        assert_true(frz_str_equal(s->max_value, frz_str_from(upper)));
-        assert_int_equal(s->max_exact, exact);
+        assert_true(frz_str_equal(s.max_value, frz_str_from(upper)));
+        assert_int_equal(s.max_exact, exact);
     }
     frz_data_file_close(file);
     frz_arena_reset(&arena);
@@ -150,11 +158,11 @@ static void statistics__zeros_are_the_outer_ones_and_nan_is_only_counted(void **
     frz_data_file *file =
         write_rows(*state, &p, &arena, DOUBLE_FIELD,
                    "[{'d':'NaN'},{'d':0.0},{'d':null},{'d':'NaN'}]", NULL, &written);
-    const parquet_statistics *s = statistics_of(file, 0);
-    assert_true(signbit(load_double(s->min_value)) && load_double(s->min_value) == 0);
-    assert_true(!signbit(load_double(s->max_value)) && load_double(s->max_value) == 0);
-    assert_true(s->has_nan_count && s->nan_count == 2);
-    assert_true(s->has_null_count && s->null_count == 1);
+    parquet_statistics s = statistics_of(file, 0);
+    assert_true(signbit(load_double(s.min_value)) && load_double(s.min_value) == 0);
+    assert_true(!signbit(load_double(s.max_value)) && load_double(s.max_value) == 0);
+    assert_true(s.has_nan_count && s.nan_count == 2);
+    assert_true(s.has_null_count && s.null_count == 1);
     frz_data_file_close(file);
 
     const frz_field_stats *m = &written.stats[0];
@@ -167,7 +175,7 @@ static void statistics__zeros_are_the_outer_ones_and_nan_is_only_counted(void **
 
     file = write_rows(*state, &p, &arena, DOUBLE_FIELD, "[{'d':'NaN'},{'d':null}]", NULL, &written);
     s = statistics_of(file, 0);
-    assert_true(s->min_value.ptr == NULL && s->max_value.ptr == NULL && s->nan_count == 1);
+    assert_true(s.min_value.ptr == NULL && s.max_value.ptr == NULL && s.nan_count == 1);
     assert_false(written.stats[0].has_lower || written.stats[0].has_upper);
     frz_data_file_close(file);
     frz_arena_reset(&arena);
@@ -185,8 +193,8 @@ static void statistics__none_where_none_are_wanted(void **state)
     frz_arena_init(&arena, *state, FRZ_ARENA_NO_LIMIT);
     frz_data_file *file =
         write_rows(*state, &p, &arena, LONG_FIELD, "[{'l':1},{'l':2}]", &opts, &written);
-    const parquet_statistics *s = statistics_of(file, 0);
-    assert_true(s->min_value.ptr == NULL && !s->has_null_count);
+    parquet_statistics s = statistics_of(file, 0);
+    assert_true(s.min_value.ptr == NULL && !s.has_null_count);
     assert_null(((const parquet_file *)file)->metadata.column_orders);
     assert_int_equal(written.stats_count, 0);
     frz_data_file_close(file);
@@ -425,9 +433,7 @@ static void writer__a_column_of_nulls_of_every_type(void **state)
             frz_data_file *file =
                 write_rows(*state, &p, &arena, fields, "[{},{},{}]", &opts, &written);
             assert_int_equal(written.stats[0].null_value_count, 3);
-            assert_true(
-                ((const parquet_file *)file)->metadata.groups[0].chunks[0].total_compressed_size <
-                64);
+            assert_true(chunk_of(file, 0).total_compressed_size < 64);
             frz_data_file_close(file);
             frz_arena_reset(&arena);
             place_remove(&p);
