@@ -2,14 +2,14 @@
  * Compression codecs. Each library call gets the exact size of its output, so a stream that says
  * more or less than its page header is refused and never decides an allocation.
  */
-#include "codec/codec.h"
-
 #include <libdeflate.h>
 #include <limits.h>
 #include <lz4.h>
 #include <snappy-c.h>
 #include <zstd.h>
 #include <zstd_errors.h>
+
+#include "codec/codec_internal.h"
 
 #define DEFAULT_ZSTD_LEVEL 1
 #define DEFAULT_GZIP_LEVEL 6
@@ -28,7 +28,8 @@ struct frz_codec {
 
 const char *frz_codec_name(frz_codec_id id)
 {
-    static const char *const names[] = {"none", "snappy", "gzip", "zstd", "lz4_raw"};
+    static const char *const names[] = {"none",    "snappy", "gzip", "zstd",
+                                        "lz4_raw", "brotli", "lz4"};
     return (size_t)id < FRZ_ARRAY_COUNT(names) ? names[id] : "unknown";
 }
 
@@ -59,13 +60,13 @@ void frz_codec_free(frz_codec *codec)
 
 /* ---- decompression ---- */
 
-static frz_code wrong_size(frz_codec_id id, size_t found, size_t expected, frz_error *err)
+frz_code codec_wrong_size(frz_codec_id id, size_t found, size_t expected, frz_error *err)
 {
     return frz_fail(err, FRZ_E_CORRUPT, "%s data holds %zu bytes, expected %zu", frz_codec_name(id),
                     found, expected);
 }
 
-static frz_code bad_stream(frz_codec_id id, size_t expected, frz_error *err)
+frz_code codec_bad_stream(frz_codec_id id, size_t expected, frz_error *err)
 {
     return frz_fail(err, FRZ_E_CORRUPT, "%s data is damaged or does not hold exactly %zu bytes",
                     frz_codec_name(id), expected);
@@ -75,7 +76,7 @@ static frz_code none_decompress(const void *src, size_t src_len, void *dst, size
                                 frz_error *err)
 {
     if (src_len != dst_len) {
-        return wrong_size(FRZ_CODEC_NONE, src_len, dst_len, err);
+        return codec_wrong_size(FRZ_CODEC_NONE, src_len, dst_len, err);
     }
     if (dst_len > 0) {
         memcpy(dst, src, dst_len);
@@ -88,18 +89,32 @@ static frz_code snappy_decompress(const void *src, size_t src_len, void *dst, si
 {
     size_t said;
     if (snappy_uncompressed_length(src, src_len, &said) != SNAPPY_OK) {
-        return bad_stream(FRZ_CODEC_SNAPPY, dst_len, err);
+        return codec_bad_stream(FRZ_CODEC_SNAPPY, dst_len, err);
     }
     if (said != dst_len) {
-        return wrong_size(FRZ_CODEC_SNAPPY, said, dst_len, err);
+        return codec_wrong_size(FRZ_CODEC_SNAPPY, said, dst_len, err);
     }
     if (snappy_uncompress(src, src_len, dst, &said) != SNAPPY_OK || said != dst_len) {
-        return bad_stream(FRZ_CODEC_SNAPPY, dst_len, err);
+        return codec_bad_stream(FRZ_CODEC_SNAPPY, dst_len, err);
     }
     return FRZ_OK;
 }
 
-/* Members one after the other, as gzip allows. */
+/* The two bytes that begin zlib's wrapping of deflate, which some writers took for gzip. */
+static bool is_zlib(const uint8_t *in, size_t len)
+{
+    return len >= 2 && (in[0] & 0x0F) == 8 && ((unsigned)in[0] << 8 | in[1]) % 31 == 0;
+}
+
+static bool is_gzip(const uint8_t *in, size_t len)
+{
+    return len >= 2 && in[0] == 0x1F && in[1] == 0x8B;
+}
+
+/*
+ * Members one after the other, as gzip allows. What follows a member that filled the output and is
+ * not another member is padding, which gzip passes over, too.
+ */
 static frz_code gzip_decompress(frz_codec *codec, const void *src, size_t src_len, void *dst,
                                 size_t dst_len, frz_error *err)
 {
@@ -111,20 +126,25 @@ static frz_code gzip_decompress(frz_codec *codec, const void *src, size_t src_le
             return frz_fail_nomem(err, 0);
         }
     }
-    while (src_len > 0) {
+    bool zlib = is_zlib(in, src_len);
+    for (bool first = true; src_len > 0 && (first || dst_len > 0 || is_gzip(in, src_len));
+         first = false) {
         size_t taken = 0;
         size_t given = 0;
-        enum libdeflate_result result = libdeflate_gzip_decompress_ex(codec->gzip_in, in, src_len,
-                                                                      out, dst_len, &taken, &given);
+        enum libdeflate_result result =
+            zlib ? libdeflate_zlib_decompress_ex(codec->gzip_in, in, src_len, out, dst_len, &taken,
+                                                 &given)
+                 : libdeflate_gzip_decompress_ex(codec->gzip_in, in, src_len, out, dst_len, &taken,
+                                                 &given);
         if (result != LIBDEFLATE_SUCCESS || taken == 0) {
-            return bad_stream(FRZ_CODEC_GZIP, dst_len, err);
+            return codec_bad_stream(FRZ_CODEC_GZIP, dst_len, err);
         }
         in += taken;
         src_len -= taken;
         out += given;
         dst_len -= given;
     }
-    return dst_len == 0 ? FRZ_OK : bad_stream(FRZ_CODEC_GZIP, dst_len, err);
+    return dst_len == 0 ? FRZ_OK : codec_bad_stream(FRZ_CODEC_GZIP, dst_len, err);
 }
 
 static bool zstd_out_of_memory(size_t result)
@@ -149,7 +169,7 @@ static frz_code zstd_decompress(frz_codec *codec, const void *src, size_t src_le
         return frz_fail(err, FRZ_E_CORRUPT, "zstd data of %zu bytes: %s", dst_len,
                         ZSTD_getErrorName(got));
     }
-    return got == dst_len ? FRZ_OK : wrong_size(FRZ_CODEC_ZSTD, got, dst_len, err);
+    return got == dst_len ? FRZ_OK : codec_wrong_size(FRZ_CODEC_ZSTD, got, dst_len, err);
 }
 
 static frz_code lz4_decompress(const void *src, size_t src_len, void *dst, size_t dst_len,
@@ -160,10 +180,10 @@ static frz_code lz4_decompress(const void *src, size_t src_len, void *dst, size_
     }
     int got = LZ4_decompress_safe(src, dst, (int)src_len, (int)dst_len);
     if (got < 0) {
-        return bad_stream(FRZ_CODEC_LZ4_RAW, dst_len, err);
+        return codec_bad_stream(FRZ_CODEC_LZ4_RAW, dst_len, err);
     }
     return (size_t)got == dst_len ? FRZ_OK
-                                  : wrong_size(FRZ_CODEC_LZ4_RAW, (size_t)got, dst_len, err);
+                                  : codec_wrong_size(FRZ_CODEC_LZ4_RAW, (size_t)got, dst_len, err);
 }
 
 frz_code frz_codec_decompress(frz_codec *codec, const void *src, size_t src_len, void *dst,
@@ -182,6 +202,10 @@ frz_code frz_codec_decompress(frz_codec *codec, const void *src, size_t src_len,
         return zstd_decompress(codec, src, src_len, to, dst_len, err);
     case FRZ_CODEC_LZ4_RAW:
         return lz4_decompress(src, src_len, to, dst_len, err);
+    case FRZ_CODEC_BROTLI:
+        return codec_brotli_decompress(codec->env, src, src_len, to, dst_len, err);
+    case FRZ_CODEC_LZ4_HADOOP:
+        return codec_hadoop_lz4_decompress(src, src_len, to, dst_len, err);
     }
     return frz_fail(err, FRZ_E_INTERNAL, "codec %d does not exist", (int)codec->id);
 }
@@ -293,6 +317,11 @@ frz_code frz_codec_compress(frz_codec *codec, const void *src, size_t src_len, f
         return zstd_compress_to(codec, from, src_len, out, err);
     case FRZ_CODEC_LZ4_RAW:
         return lz4_compress_to(from, src_len, out, err);
+    case FRZ_CODEC_BROTLI:
+        return codec_brotli_compress(codec->env, codec->level, from, src_len, out, err);
+    case FRZ_CODEC_LZ4_HADOOP:
+        return frz_fail(err, FRZ_E_UNSUPPORTED,
+                        "unsupported: compression with lz4 in Hadoop's framing");
     }
     return frz_fail(err, FRZ_E_INTERNAL, "codec %d does not exist", (int)codec->id);
 }

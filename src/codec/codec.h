@@ -10,10 +10,13 @@
 typedef enum frz_codec_id {
     FRZ_CODEC_NONE,
     FRZ_CODEC_SNAPPY,
-    FRZ_CODEC_GZIP, /* several members are fine */
+    FRZ_CODEC_GZIP, /* several members and zlib streams are read, too */
     FRZ_CODEC_ZSTD,
-    FRZ_CODEC_LZ4_RAW
+    FRZ_CODEC_LZ4_RAW,
+    FRZ_CODEC_BROTLI,
+    FRZ_CODEC_LZ4_HADOOP /* decompression only */
 } frz_codec_id;
+#define FRZ_CODEC_COUNT (FRZ_CODEC_LZ4_HADOOP + 1)
 
 /* Holds the contexts of libraries; used by one thread at a time. */
 typedef struct frz_codec frz_codec;

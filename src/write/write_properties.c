@@ -22,6 +22,7 @@ static const struct {
     {"none", FRZ_PARQUET_UNCOMPRESSED, 0, 0, 0},
     {"snappy", FRZ_PARQUET_SNAPPY, 0, 0, 0},
     {"gzip", FRZ_PARQUET_GZIP, 1, 12, 0},
+    {"brotli", FRZ_PARQUET_BROTLI, 1, 11, 0},
     {"zstd", FRZ_PARQUET_ZSTD, 1, 22, 1},
     {"lz4_raw", FRZ_PARQUET_LZ4_RAW, 0, 0, 0},
     {"lz4", FRZ_PARQUET_LZ4_RAW, 0, 0, 0},
@@ -83,7 +84,7 @@ static frz_code codec_of(const frz_metadata *metadata, frz_parquet_write_options
                            "unsupported: Parquet compression codec \"%.*s\" in table property "
                            "write.parquet.compression-codec",
                            FRZ_STR_ARG(name));
-    frz_hint(err, "use zstd, snappy, gzip, lz4_raw or uncompressed");
+    frz_hint(err, "use zstd, snappy, gzip, lz4_raw, brotli or uncompressed");
     return rc;
 }
 

@@ -282,7 +282,8 @@ static void run_codec(frz_codec_id id, long n)
  * (docs/internals/memory.md). */
 static void library_alloc__each_one_that_fails_in_a_codec_is_reported(void **state)
 {
-    static const frz_codec_id ids[] = {FRZ_CODEC_GZIP, FRZ_CODEC_ZSTD, FRZ_CODEC_LZ4_RAW};
+    static const frz_codec_id ids[] = {FRZ_CODEC_GZIP, FRZ_CODEC_ZSTD, FRZ_CODEC_LZ4_RAW,
+                                       FRZ_CODEC_BROTLI};
     (void)state;
     for (size_t i = 0; i < FRZ_ARRAY_COUNT(ids); i++) {
         bool done = false;

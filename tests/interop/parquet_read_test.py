@@ -148,7 +148,7 @@ def check(path, expected, *args):
 
 @pytest.mark.parametrize("version", ["1.0", "2.0"])
 @pytest.mark.parametrize("dictionary", [True, False])
-@pytest.mark.parametrize("codec", ["none", "snappy", "gzip", "zstd", "lz4"])
+@pytest.mark.parametrize("codec", ["none", "snappy", "gzip", "brotli", "zstd", "lz4"])
 def test_every_type_codec_dictionary_and_page_version(tmp_path, table, expected, codec, dictionary,
                                                       version):
     path = tmp_path / "t.parquet"

@@ -125,6 +125,7 @@ VARIANTS = [
     ("--codec", "gzip"),
     ("--codec", "zstd"),
     ("--codec", "lz4_raw"),
+    ("--codec", "brotli"),
     ("--codec", "none", "--page-version", 2),
     ("--codec", "zstd", "--page-version", 2),
     ("--dictionary", "never"),

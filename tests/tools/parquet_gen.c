@@ -468,11 +468,9 @@ static bool parse_codec(const char *text, frz_parquet_codec *out)
     static const struct {
         const char *name;
         frz_parquet_codec codec;
-    } codecs[] = {{"none", FRZ_PARQUET_UNCOMPRESSED},
-                  {"snappy", FRZ_PARQUET_SNAPPY},
-                  {"gzip", FRZ_PARQUET_GZIP},
-                  {"zstd", FRZ_PARQUET_ZSTD},
-                  {"lz4_raw", FRZ_PARQUET_LZ4_RAW}};
+    } codecs[] = {{"none", FRZ_PARQUET_UNCOMPRESSED}, {"snappy", FRZ_PARQUET_SNAPPY},
+                  {"gzip", FRZ_PARQUET_GZIP},         {"brotli", FRZ_PARQUET_BROTLI},
+                  {"zstd", FRZ_PARQUET_ZSTD},         {"lz4_raw", FRZ_PARQUET_LZ4_RAW}};
     for (size_t i = 0; i < FRZ_ARRAY_COUNT(codecs); i++) {
         if (strcmp(text, codecs[i].name) == 0) {
             *out = codecs[i].codec;

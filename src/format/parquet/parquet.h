@@ -33,6 +33,7 @@ typedef enum frz_parquet_codec {
     FRZ_PARQUET_UNCOMPRESSED = 0, /* values of the format */
     FRZ_PARQUET_SNAPPY = 1,
     FRZ_PARQUET_GZIP = 2,
+    FRZ_PARQUET_BROTLI = 4,
     FRZ_PARQUET_ZSTD = 6,
     FRZ_PARQUET_LZ4_RAW = 7
 } frz_parquet_codec;
@@ -44,7 +45,7 @@ typedef enum frz_parquet_dictionary {
 
 typedef struct frz_parquet_write_options {
     frz_parquet_codec codec;
-    int level; /* codec's level; 0: default (zstd 1) */
+    int level; /* codec's level; 0: default (zstd 1, brotli 8) */
     frz_parquet_dictionary dictionary;
     bool byte_stream_split;  /* for float and double */
     int page_version;        /* 1 or 2 */

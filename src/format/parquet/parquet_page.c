@@ -18,6 +18,7 @@
 #define SMALL_PAGE (64u << 10)
 #define ALIGNMENT 64
 #define FILE_MAGIC 4
+#define LZO 3
 
 /* Bytes that old parquet-mr left out of total_compressed_size: the dictionary page's header. */
 #define OLD_SIZE_SLACK 100
@@ -26,31 +27,18 @@
 
 frz_code parquet_codec_of(int32_t codec, frz_codec_id *out, frz_error *err)
 {
-    static const char *const missing[] = {NULL, NULL, NULL, "LZO", "BROTLI", "LZ4 (Hadoop's)"};
-    switch (codec) {
-    case 0:
-        *out = FRZ_CODEC_NONE;
-        return FRZ_OK;
-    case 1:
-        *out = FRZ_CODEC_SNAPPY;
-        return FRZ_OK;
-    case 2:
-        *out = FRZ_CODEC_GZIP;
-        return FRZ_OK;
-    case 6:
-        *out = FRZ_CODEC_ZSTD;
-        return FRZ_OK;
-    case 7:
-        *out = FRZ_CODEC_LZ4_RAW;
-        return FRZ_OK;
-    case 3:
-    case 4:
-    case 5:
-        return frz_fail(err, FRZ_E_UNSUPPORTED, "unsupported: compression codec %s",
-                        missing[codec]);
-    default:
+    static const frz_codec_id ids[] = {
+        [0] = FRZ_CODEC_NONE,   [1] = FRZ_CODEC_SNAPPY,     [2] = FRZ_CODEC_GZIP,
+        [4] = FRZ_CODEC_BROTLI, [5] = FRZ_CODEC_LZ4_HADOOP, [6] = FRZ_CODEC_ZSTD,
+        [7] = FRZ_CODEC_LZ4_RAW};
+    if (codec == LZO) {
+        return frz_fail(err, FRZ_E_UNSUPPORTED, "unsupported: compression codec LZO");
+    }
+    if (codec < 0 || (size_t)codec >= FRZ_ARRAY_COUNT(ids)) {
         return frz_fail(err, FRZ_E_UNSUPPORTED, "unsupported: compression codec %" PRId32, codec);
     }
+    *out = ids[codec];
+    return FRZ_OK;
 }
 
 /* The most bytes that one compressed byte can stand for. */
@@ -62,7 +50,10 @@ static uint64_t ratio_of(frz_codec_id codec)
     case FRZ_CODEC_GZIP:
         return 1032;
     case FRZ_CODEC_LZ4_RAW:
+    case FRZ_CODEC_LZ4_HADOOP:
         return 255;
+    case FRZ_CODEC_BROTLI:
+        return 16 << 20; /* a meta-block of 16 MiB in a few bytes */
     case FRZ_CODEC_ZSTD:
         return 128 << 10; /* a block of 128 KiB in a few bytes */
     case FRZ_CODEC_NONE:

@@ -195,9 +195,9 @@ typedef struct parquet_page_header {
 typedef struct parquet_scratch {
     const frz_env *env;
     const parquet_file *file;
-    frz_codec *codecs[FRZ_CODEC_LZ4_RAW + 1]; /* made when first needed */
-    frz_buf bytes;                            /* a compressed page */
-    size_t window;                            /* bytes to read ahead per column */
+    frz_codec *codecs[FRZ_CODEC_COUNT]; /* made when first needed */
+    frz_buf bytes;                      /* a compressed page */
+    size_t window;                      /* bytes to read ahead per column */
     uint32_t indices[PARQUET_BLOCK];
     frz_str views[PARQUET_BLOCK];
     uint8_t raw[PARQUET_BLOCK * 64];

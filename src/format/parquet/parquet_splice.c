@@ -96,7 +96,8 @@ static bool node_fits(const frz_parquet_writer *w, const parquet_write_node *nod
 static bool codec_fits(int32_t codec)
 {
     return codec == FRZ_PARQUET_UNCOMPRESSED || codec == FRZ_PARQUET_SNAPPY ||
-           codec == FRZ_PARQUET_GZIP || codec == FRZ_PARQUET_ZSTD || codec == FRZ_PARQUET_LZ4_RAW;
+           codec == FRZ_PARQUET_GZIP || codec == FRZ_PARQUET_BROTLI || codec == FRZ_PARQUET_ZSTD ||
+           codec == FRZ_PARQUET_LZ4_RAW;
 }
 
 /* The first releases of parquet-mr left a page's header out of the chunk's size. */

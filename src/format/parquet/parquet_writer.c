@@ -48,6 +48,9 @@ static frz_code codec_of(frz_parquet_codec codec, frz_codec_id *out, frz_error *
     case FRZ_PARQUET_GZIP:
         *out = FRZ_CODEC_GZIP;
         return FRZ_OK;
+    case FRZ_PARQUET_BROTLI:
+        *out = FRZ_CODEC_BROTLI;
+        return FRZ_OK;
     case FRZ_PARQUET_ZSTD:
         *out = FRZ_CODEC_ZSTD;
         return FRZ_OK;

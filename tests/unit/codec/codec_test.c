@@ -1,12 +1,15 @@
 /*
  * Codecs: round trips, sizes that lie, damage, gzip members.
  */
+#include <lz4.h>
+#include <lz4frame.h>
+
 #include "unit/test_support.h"
 
 #include "codec/codec.h"
 
-static const frz_codec_id all[] = {FRZ_CODEC_NONE, FRZ_CODEC_SNAPPY, FRZ_CODEC_GZIP, FRZ_CODEC_ZSTD,
-                                   FRZ_CODEC_LZ4_RAW};
+static const frz_codec_id all[] = {FRZ_CODEC_NONE, FRZ_CODEC_SNAPPY,  FRZ_CODEC_GZIP,
+                                   FRZ_CODEC_ZSTD, FRZ_CODEC_LZ4_RAW, FRZ_CODEC_BROTLI};
 
 #define TEXT_SIZE 5000
 
@@ -80,6 +83,128 @@ static void codec__gzip_members_follow_each_other(void **state)
     frz_codec_free(codec);
 }
 
+/* Decompress bytes that this test put together. */
+static frz_code unpack(frz_env *env, frz_codec_id id, const frz_buf *in, uint8_t *out, size_t len,
+                       frz_error *err)
+{
+    frz_codec *codec = NULL;
+    assert_ok(frz_codec_new(env, id, 0, &codec, err), err);
+    frz_code rc = frz_codec_decompress(codec, in->data, in->len, out, len, err);
+    frz_codec_free(codec);
+    return rc;
+}
+
+static void codec__gzip_is_followed_by_padding_or_is_zlib(void **state)
+{
+    static const uint8_t zlib[] = {0x78, 0x9C, 0x4B, 0x4C, 0x4A, 0x06,
+                                   0x00, 0x02, 0x4D, 0x01, 0x27};
+    uint8_t back[4];
+    frz_error err = {0};
+    frz_codec *codec = NULL;
+    frz_buf out = FRZ_BUF_INIT(*state, FRZ_BUF_NO_LIMIT);
+    assert_ok(frz_codec_new(*state, FRZ_CODEC_GZIP, 0, &codec, &err), &err);
+    assert_ok(frz_codec_compress(codec, "abc", 3, &out, &err), &err);
+    frz_codec_free(codec);
+    assert_ok(frz_buf_append(&out, "\0\0pad", 5, &err), &err);
+    assert_ok(unpack(*state, FRZ_CODEC_GZIP, &out, back, 3, &err), &err);
+    assert_memory_equal(back, "abc", 3);
+    /* but what is missing does not come from padding */
+    assert_fails(unpack(*state, FRZ_CODEC_GZIP, &out, back, 4, &err), &err, FRZ_E_CORRUPT, "gzip");
+    frz_buf_clear(&out);
+    assert_ok(frz_buf_append(&out, zlib, sizeof zlib, &err), &err);
+    assert_ok(unpack(*state, FRZ_CODEC_GZIP, &out, back, 3, &err), &err);
+    assert_memory_equal(back, "abc", 3);
+    out.data[out.len - 1] ^= 1; /* its checksum */
+    assert_fails(unpack(*state, FRZ_CODEC_GZIP, &out, back, 3, &err), &err, FRZ_E_CORRUPT, "gzip");
+    frz_buf_reset(&out);
+}
+
+static void append_be32(frz_buf *out, size_t value)
+{
+    const uint8_t bytes[] = {(uint8_t)(value >> 24), (uint8_t)(value >> 16), (uint8_t)(value >> 8),
+                             (uint8_t)value};
+    assert_int_equal(frz_buf_append(out, bytes, sizeof bytes, NULL), FRZ_OK);
+}
+
+/* A piece of Hadoop's framing. */
+static void append_piece(frz_buf *out, const uint8_t *in, size_t len)
+{
+    char packed[TEXT_SIZE * 2];
+    int got = LZ4_compress_default((const char *)in, packed, (int)len, sizeof packed);
+    append_be32(out, (size_t)got);
+    assert_int_equal(frz_buf_append(out, packed, (size_t)got, NULL), FRZ_OK);
+}
+
+static void codec__hadoop_lz4_is_blocks_of_pieces(void **state)
+{
+    uint8_t in[TEXT_SIZE];
+    uint8_t back[TEXT_SIZE + 1];
+    frz_error err = {0};
+    frz_buf out = FRZ_BUF_INIT(*state, FRZ_BUF_NO_LIMIT);
+    fill(in, sizeof in);
+    append_be32(&out, 1000);
+    append_piece(&out, in, 1000);
+    append_be32(&out, 0); /* an empty block */
+    append_be32(&out, TEXT_SIZE - 1000);
+    append_piece(&out, in + 1000, 10);
+    append_piece(&out, in + 1010, TEXT_SIZE - 1010);
+    assert_ok(unpack(*state, FRZ_CODEC_LZ4_HADOOP, &out, back, TEXT_SIZE, &err), &err);
+    assert_memory_equal(in, back, TEXT_SIZE);
+    assert_fails(unpack(*state, FRZ_CODEC_LZ4_HADOOP, &out, back, TEXT_SIZE + 1, &err), &err,
+                 FRZ_E_CORRUPT, "lz4");
+    assert_fails(unpack(*state, FRZ_CODEC_LZ4_HADOOP, &out, back, TEXT_SIZE - 1, &err), &err,
+                 FRZ_E_CORRUPT, "lz4");
+    for (size_t cut = 1; cut < out.len; cut += 7) {
+        frz_buf part = out;
+        part.data = out.data + cut; /* of exactly the bytes that are left, for the sanitizer */
+        part.len = out.len - cut;
+        assert_int_equal(unpack(*state, FRZ_CODEC_LZ4_HADOOP, &part, back, TEXT_SIZE, NULL),
+                         FRZ_E_CORRUPT);
+        part.data = out.data;
+        assert_int_equal(unpack(*state, FRZ_CODEC_LZ4_HADOOP, &part, back, TEXT_SIZE, NULL),
+                         FRZ_E_CORRUPT);
+    }
+    frz_buf_reset(&out);
+}
+
+static void codec__hadoop_lz4_may_be_a_frame_or_a_bare_block(void **state)
+{
+    uint8_t in[TEXT_SIZE];
+    uint8_t back[TEXT_SIZE];
+    char packed[TEXT_SIZE * 2];
+    frz_error err = {0};
+    frz_buf out = FRZ_BUF_INIT(*state, FRZ_BUF_NO_LIMIT);
+    fill(in, sizeof in);
+    int got = LZ4_compress_default((const char *)in, packed, TEXT_SIZE, sizeof packed);
+    assert_ok(frz_buf_append(&out, packed, (size_t)got, &err), &err);
+    assert_ok(unpack(*state, FRZ_CODEC_LZ4_HADOOP, &out, back, TEXT_SIZE, &err), &err);
+    assert_memory_equal(in, back, TEXT_SIZE);
+    frz_buf_clear(&out);
+    for (size_t half = 0; half < 2; half++) {
+        size_t len = LZ4F_compressFrame(packed, sizeof packed, in + half * TEXT_SIZE / 2,
+                                        TEXT_SIZE / 2, NULL);
+        assert_ok(frz_buf_append(&out, packed, len, &err), &err);
+    }
+    memset(back, 0, sizeof back);
+    assert_ok(unpack(*state, FRZ_CODEC_LZ4_HADOOP, &out, back, TEXT_SIZE, &err), &err);
+    assert_memory_equal(in, back, TEXT_SIZE);
+    out.len--;
+    assert_fails(unpack(*state, FRZ_CODEC_LZ4_HADOOP, &out, back, TEXT_SIZE, &err), &err,
+                 FRZ_E_CORRUPT, "lz4");
+    frz_buf_reset(&out);
+}
+
+static void codec__hadoop_lz4_is_not_written(void **state)
+{
+    frz_error err = {0};
+    frz_codec *codec = NULL;
+    frz_buf out = FRZ_BUF_INIT(*state, FRZ_BUF_NO_LIMIT);
+    assert_ok(frz_codec_new(*state, FRZ_CODEC_LZ4_HADOOP, 0, &codec, &err), &err);
+    assert_fails(frz_codec_compress(codec, "abc", 3, &out, &err), &err, FRZ_E_UNSUPPORTED, "lz4");
+    frz_codec_free(codec);
+    frz_buf_reset(&out);
+}
+
 static void codec__crc32_is_that_of_gzip(void **state)
 {
     (void)state;
@@ -92,6 +217,10 @@ int main(void)
         TEST_WITH_ENV(codec__round_trip_of_every_codec),
         TEST_WITH_ENV(codec__a_wrong_size_is_corrupt),
         TEST_WITH_ENV(codec__gzip_members_follow_each_other),
+        TEST_WITH_ENV(codec__gzip_is_followed_by_padding_or_is_zlib),
+        TEST_WITH_ENV(codec__hadoop_lz4_is_blocks_of_pieces),
+        TEST_WITH_ENV(codec__hadoop_lz4_may_be_a_frame_or_a_bare_block),
+        TEST_WITH_ENV(codec__hadoop_lz4_is_not_written),
         cmocka_unit_test(codec__crc32_is_that_of_gzip),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
