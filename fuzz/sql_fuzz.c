@@ -109,7 +109,7 @@ static bool may_match(const frz_env *env, frz_arena *arena, const frz_bound_expr
         must(frz_stats_collector_finish(collector, arena, &stats[i], NULL));
         frz_stats_collector_free(collector);
     }
-    return frz_expr_may_match(filter, lookup, stats, ROWS);
+    return frz_expr_may_match(filter, lookup, NULL, stats, ROWS);
 }
 
 static void use_as_filter(const frz_env *env, frz_arena *arena, const frz_expr *expr,

@@ -114,8 +114,18 @@ frz_code frz_expr_select(const frz_bound_expr *expr, const frz_type *batch_type,
 
 /* Statistics of a field, or NULL if unknown. */
 typedef const frz_field_stats *(*frz_stats_lookup)(void *ctx, int32_t field_id);
-/* False only if no row can match, proven by statistics. record_count rows in all. */
-bool frz_expr_may_match(const frz_bound_expr *filter, frz_stats_lookup lookup, void *ctx,
-                        int64_t record_count);
+/* Values between two ends, which are neither null nor NaN; a NULL end: no bound. */
+typedef struct frz_interval {
+    const frz_value *low, *high;
+    bool low_open, high_open; /* the end itself is not meant */
+} frz_interval;
+/* False only if no value of the field, other than null and NaN, lies in the interval; ends are of
+ * the field's type. Asked only where statistics do not decide. */
+typedef bool (*frz_interval_test)(void *ctx, int32_t field_id, const frz_interval *interval);
+/* False only if no row can match, proven by statistics and by the test, which may be NULL.
+ * record_count rows in all. Fields of structs are asked for by their own ids; a null struct counts
+ * as a null of each of its fields. */
+bool frz_expr_may_match(const frz_bound_expr *filter, frz_stats_lookup lookup,
+                        frz_interval_test test, void *ctx, int64_t record_count);
 
 #endif

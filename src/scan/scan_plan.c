@@ -14,7 +14,7 @@ static const frz_field_stats *lookup_stats(void *ctx, int32_t field_id)
 bool frz_entry_may_match(const frz_entry *entry, const frz_bound_expr *filter)
 {
     return filter == NULL ||
-           frz_expr_may_match(filter, lookup_stats, (void *)entry, entry->record_count);
+           frz_expr_may_match(filter, lookup_stats, NULL, (void *)entry, entry->record_count);
 }
 
 static bool has_name(const frz_type *type, frz_str name)

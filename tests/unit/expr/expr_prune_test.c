@@ -8,6 +8,9 @@
 typedef struct stats_table {
     frz_field_stats fields[MODEL_COLUMNS];
     bool known[MODEL_COLUMNS];
+    /* of columns whose very values are known */
+    bool listed[MODEL_COLUMNS];
+    const struct ArrowArray *values[MODEL_COLUMNS];
 } stats_table;
 
 static const frz_field_stats *lookup(void *ctx, int32_t field_id)
@@ -16,13 +19,39 @@ static const frz_field_stats *lookup(void *ctx, int32_t field_id)
     return table->known[field_id - 1] ? &table->fields[field_id - 1] : NULL;
 }
 
-/* ---- random ---- */
-
 static bool value_is_nan(const frz_value *v)
 {
     return (v->type->id == FRZ_TYPE_FLOAT && isnan(v->as.f32)) ||
            (v->type->id == FRZ_TYPE_DOUBLE && isnan(v->as.f64));
 }
+
+static bool in_interval(const frz_value *v, const frz_interval *interval)
+{
+    int low = interval->low == NULL ? 1 : frz_value_compare(v, interval->low, false);
+    int high = interval->high == NULL ? -1 : frz_value_compare(v, interval->high, false);
+    return (interval->low_open ? low > 0 : low >= 0) &&
+           (interval->high_open ? high < 0 : high <= 0);
+}
+
+/* As a dictionary would answer. */
+static bool holds(void *ctx, int32_t field_id, const frz_interval *interval)
+{
+    const stats_table *table = ctx;
+    const struct ArrowArray *values = table->values[field_id - 1];
+    const frz_type *type = interval->low == NULL ? interval->high->type : interval->low->type;
+    if (!table->listed[field_id - 1]) {
+        return true;
+    }
+    for (int64_t i = 0; i < values->length; i++) {
+        frz_value v = frz_value_at(type, values, i);
+        if (!v.is_null && !value_is_nan(&v) && in_interval(&v, interval)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- random ---- */
 
 static void measure(const frz_type *type, const struct ArrowArray *array, int32_t id,
                     frz_field_stats *out)
@@ -100,13 +129,15 @@ static void may_match__never_drops_a_matching_row(void **state)
             measure(batch.type->fields[i].type, batch.array.children[i], i + 1, &table.fields[i]);
             weaken(&random, &arena, &table.fields[i]);
             table.known[i] = model_below(&random, 10) > 0;
+            table.listed[i] = model_below(&random, 2) == 0;
+            table.values[i] = batch.array.children[i];
         }
         model_write(&(model_writer){&random, &sql}, WRITE_BOOLEAN, 1 + model_below(&random, 3));
         assert_ok(frz_expr_parse(&arena, frz_buf_view(&sql), &expr, &err), &err);
         if (frz_expr_bind_filter(*state, expr, batch.type, &bound, &err) == FRZ_OK &&
             frz_expr_select(bound, batch.type, &batch.array, 0, selection, &selected, &err) ==
                 FRZ_OK) {
-            bool may = frz_expr_may_match(bound, lookup, &table, batch.array.length);
+            bool may = frz_expr_may_match(bound, lookup, holds, &table, batch.array.length);
             pruned += !may;
             with_rows += selected > 0;
             if (!may && selected > 0) {
@@ -140,7 +171,7 @@ static bool may_match(model_batch *batch, stats_table *table, const char *sql)
     frz_arena_init(&arena, batch->env, FRZ_ARENA_NO_LIMIT);
     assert_ok(frz_expr_parse(&arena, frz_str_from(sql), &expr, &err), &err);
     assert_ok(frz_expr_bind_filter(batch->env, expr, batch->type, &bound, &err), &err);
-    bool may = frz_expr_may_match(bound, lookup, table, 100);
+    bool may = frz_expr_may_match(bound, lookup, holds, table, 100);
     frz_bound_expr_free(bound);
     frz_arena_reset(&arena);
     return may;
@@ -306,6 +337,111 @@ static void may_match__contradictions_prove_nothing(void **state)
     model_batch_reset(&batch);
 }
 
+static void array_of(model_batch *batch, int column, const char *const *texts, size_t n,
+                     struct ArrowArray *out)
+{
+    frz_error err;
+    frz_arena arena;
+    frz_builder *builder = NULL;
+    const frz_type *type = batch->type->fields[column].type;
+    frz_arena_init(&arena, batch->env, FRZ_ARENA_NO_LIMIT);
+    assert_ok(frz_builder_new(batch->env, type, &builder, &err), &err);
+    for (size_t i = 0; i < n; i++) {
+        frz_value value;
+        assert_ok(frz_value_parse(&arena, type, frz_str_from(texts[i]), &value, &err), &err);
+        assert_ok(frz_builder_value(builder, &value, &err), &err);
+    }
+    assert_ok(frz_builder_finish(builder, out, &err), &err);
+    frz_builder_free(builder);
+    frz_arena_reset(&arena);
+}
+
+static void may_match__values_that_are_listed(void **state)
+{
+    static const char *const integers[] = {"10", "13", "20"};
+    static const char *const decimals[] = {"1.50", "2.25", "-3.00"};
+    static const char *const strings[] = {"bee", "cat", "cow"};
+    static const char *const days[] = {"2020-01-01", "2021-01-01"};
+    static const prune_case cases[] = {
+        {"i = 12", false},
+        {"i = 13", true},
+        {"i = 13.0", true},
+        {"i = 13.5", true}, /* nothing that the file could be asked for */
+        {"i = 13e0", true},
+        {"i = 14e0", false},
+        {"i = 5000000000", true},
+        {"i > 20", false},
+        {"i >= 20", true},
+        {"i < 10", false},
+        {"i <> 13", true},
+        {"i IN (11, 12, 14)", false},
+        {"i IN (11, 13)", true},
+        {"i NOT IN (10, 13)", true},
+        {"i BETWEEN 14 AND 19", false},
+        {"i NOT BETWEEN 0 AND 30", false},
+        {"NOT (i <> 12)", false},
+        {"i = 12 OR c = 1.5", true},
+        {"i = 12 OR c = 1.6", false},
+        {"i = 13 AND c = 1.6", false},
+        {"c = 2.250", true},
+        {"c < -3", false},
+        {"c = 2.251", true}, /* the same */
+        {"s LIKE 'c%'", true},
+        {"s LIKE 'ca%'", true},
+        {"s LIKE 'ce%'", false},
+        {"s LIKE 'cat'", true},
+        {"s LIKE 'dog'", false},
+        {"s > 'cow'", false},
+        {"day = '2020-06-01'", false},
+        {"day = TIMESTAMP '2020-01-01T00:00:00'", true},
+        {"day = TIMESTAMP '2020-06-01T00:00:00'", false},
+    };
+    struct ArrowArray arrays[4];
+    model_batch batch;
+    stats_table table = {0};
+    model_batch_init(&batch, *state);
+    array_of(&batch, MODEL_I, integers, FRZ_ARRAY_COUNT(integers), &arrays[0]);
+    array_of(&batch, MODEL_C, decimals, FRZ_ARRAY_COUNT(decimals), &arrays[1]);
+    array_of(&batch, MODEL_S, strings, FRZ_ARRAY_COUNT(strings), &arrays[2]);
+    array_of(&batch, MODEL_DAY, days, FRZ_ARRAY_COUNT(days), &arrays[3]);
+    static const int columns[] = {MODEL_I, MODEL_C, MODEL_S, MODEL_DAY};
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(columns); i++) {
+        frz_field_stats *stats = known(&batch, &table, columns[i]);
+        stats->has_lower = stats->has_upper = false;
+        table.listed[columns[i]] = true;
+        table.values[columns[i]] = &arrays[i];
+    }
+    check_cases(&batch, &table, cases, FRZ_ARRAY_COUNT(cases));
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(arrays); i++) {
+        frz_array_release(&arrays[i]);
+    }
+    model_batch_reset(&batch);
+}
+
+/* A struct p.q of which only q, as field 2, has statistics. */
+static void may_match__fields_of_structs(void **state)
+{
+    frz_error err;
+    model_batch batch;
+    stats_table table = {0};
+    model_batch_init(&batch, *state);
+    frz_field_stats *stats = known(&batch, &table, MODEL_L);
+    stats->lower.as.i64 = 5;
+    stats->upper.as.i64 = 9;
+    frz_field q = {.id = MODEL_L + 1, .name = FRZ_STR("q"), .type = stats->type};
+    frz_field p = {.id = MODEL_I + 1, .name = FRZ_STR("p")};
+    assert_ok(frz_type_struct_of(&batch.arena, &q, 1, &p.type, &err), &err);
+    assert_ok(frz_type_struct_of(&batch.arena, &p, 1, &batch.type, &err), &err);
+    assert_false(may_match(&batch, &table, "p.q = 4"));
+    assert_true(may_match(&batch, &table, "p.q = 5"));
+    assert_false(may_match(&batch, &table, "p.q IS NULL"));
+    stats->value_count = FRZ_STAT_UNKNOWN; /* nulls of p may not have been counted */
+    assert_true(may_match(&batch, &table, "p.q IS NULL"));
+    assert_false(may_match(&batch, &table, "p.q > 9"));
+    assert_true(may_match(&batch, &table, "p IS NULL"));
+    model_batch_reset(&batch);
+}
+
 static void may_match__booleans_dates_and_types_of_older_files(void **state)
 {
     model_batch batch;
@@ -337,6 +473,8 @@ int main(void)
         TEST_WITH_ENV(may_match__nulls_only),
         TEST_WITH_ENV(may_match__strings_with_cut_bounds),
         TEST_WITH_ENV(may_match__contradictions_prove_nothing),
+        TEST_WITH_ENV(may_match__values_that_are_listed),
+        TEST_WITH_ENV(may_match__fields_of_structs),
         TEST_WITH_ENV(may_match__booleans_dates_and_types_of_older_files),
         TEST_WITH_ENV(may_match__never_drops_a_matching_row),
     };
