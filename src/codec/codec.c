@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <lz4.h>
 #include <snappy-c.h>
+#include <xxhash.h>
 #include <zstd.h>
 #include <zstd_errors.h>
 
@@ -326,9 +327,14 @@ frz_code frz_codec_compress(frz_codec *codec, const void *src, size_t src_len, f
     return frz_fail(err, FRZ_E_INTERNAL, "codec %d does not exist", (int)codec->id);
 }
 
-/* ---- checksums ---- */
+/* ---- checksums and hashes ---- */
 
 uint32_t frz_crc32(uint32_t crc, const void *bytes, size_t len)
 {
     return libdeflate_crc32(crc, bytes, len);
+}
+
+uint64_t frz_xxh64(const void *bytes, size_t len)
+{
+    return XXH64(bytes, len, 0);
 }

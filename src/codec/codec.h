@@ -34,5 +34,7 @@ frz_code frz_codec_compress(frz_codec *codec, const void *src, size_t src_len, f
 
 /* CRC-32 (the polynomial of zlib and gzip). */
 uint32_t frz_crc32(uint32_t crc, const void *bytes, size_t len);
+/* xxHash, 64 bits, seed 0. */
+uint64_t frz_xxh64(const void *bytes, size_t len);
 
 #endif

@@ -205,6 +205,13 @@ static void codec__hadoop_lz4_is_not_written(void **state)
     frz_buf_reset(&out);
 }
 
+static void codec__xxh64_has_seed_0(void **state)
+{
+    (void)state;
+    assert_true(frz_xxh64("", 0) == UINT64_C(0xEF46DB3751D8E999));
+    assert_true(frz_xxh64("a", 1) == UINT64_C(0xD24EC4F1A98C6E5B));
+}
+
 static void codec__crc32_is_that_of_gzip(void **state)
 {
     (void)state;
@@ -222,6 +229,7 @@ int main(void)
         TEST_WITH_ENV(codec__hadoop_lz4_may_be_a_frame_or_a_bare_block),
         TEST_WITH_ENV(codec__hadoop_lz4_is_not_written),
         cmocka_unit_test(codec__crc32_is_that_of_gzip),
+        cmocka_unit_test(codec__xxh64_has_seed_0),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
