@@ -240,6 +240,7 @@ typedef enum cli_option_id {
     CLI_OPTION_CATALOG_NAME,
     CLI_OPTION_METADATA,
     CLI_OPTION_MAP_LOCATION,
+    CLI_OPTION_THREADS,
     CLI_OPTION_JSON,
     CLI_OPTION_QUIET,
     CLI_OPTION_VERSION,
@@ -337,6 +338,8 @@ struct cli_context {
 
 /* The table's name, first word of the command line. */
 const char *cli_table_name(const cli_context *context);
+/* Threads to work with, as frz_env_options has it: the option, the environment variable, all. */
+frz_code cli_threads(const cli_context *context, int *out, frz_error *err);
 /* Opens context->catalog; create makes folder and catalog where there is none. */
 frz_code cli_open_catalog(cli_context *context, bool create, frz_error *err);
 /* Opens context->table: from --metadata, or by name from the catalog. */

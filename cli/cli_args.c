@@ -15,6 +15,7 @@ const cli_option cli_global_options[] = {
     {CLI_OPTION_METADATA, 0, "metadata", "FILE", "read one table from its metadata file alone"},
     {CLI_OPTION_MAP_LOCATION, 0, "map-location", "FROM=TO",
      "with --metadata: where files recorded under FROM really are; repeatable"},
+    {CLI_OPTION_THREADS, 0, "threads", "N", "work on so many processors; default: all there are"},
     {CLI_OPTION_JSON, 0, "json", NULL, "answer in JSON, for programs"},
     {CLI_OPTION_QUIET, 'q', "quiet", NULL, "no progress, no report of what was done"},
     {CLI_OPTION_HELP, 'h', "help", NULL, "this help"},

@@ -12,6 +12,7 @@
 
 #define SQLITE_SCHEME "sqlite://"
 #define CATALOG_FILE "catalog.db"
+#define MOST_THREADS 1024
 
 const char *cli_table_name(const cli_context *context)
 {
@@ -26,6 +27,23 @@ static const char *setting(const cli_context *context, cli_option_id id, const c
         value = getenv(variable);
     }
     return value != NULL && *value != '\0' ? value : NULL;
+}
+
+frz_code cli_threads(const cli_context *context, int *out, frz_error *err)
+{
+    const char *text = setting(context, CLI_OPTION_THREADS, "FRAZIL_THREADS");
+    int64_t threads = FRZ_THREADS_ALL;
+    if (text != NULL) {
+        frz_code rc = cli_parse_int64(text, 1, "threads", &threads, err);
+        if (rc != FRZ_OK && !cli_args_has(context->args, CLI_OPTION_THREADS)) {
+            cli_hint(err, "FRAZIL_THREADS is set in the environment");
+        }
+        if (rc != FRZ_OK) {
+            return rc;
+        }
+    }
+    *out = (int)(threads < MOST_THREADS ? threads : MOST_THREADS);
+    return FRZ_OK;
 }
 
 /* ---- paths ---- */

@@ -27,6 +27,7 @@ static const char main_ending[] =
     "Environment:\n"
     "  FRAZIL_CATALOG            used where --catalog is not given\n"
     "  FRAZIL_WAREHOUSE          used where --warehouse is not given\n"
+    "  FRAZIL_THREADS            used where --threads is not given\n"
     "  FRZ_LOG                   log lines on standard error: info, or scan=debug,write=trace\n"
     "\n"
     "Without any of them tables are in ./warehouse, with the catalog ./warehouse/catalog.db; "

@@ -16,7 +16,8 @@ static frz_code open_environment(cli_context *context, frz_error *err)
     frz_env_options options = FRZ_ENV_OPTIONS_INIT;
     bool show = !context->quiet && isatty(STDERR_FILENO);
     options.progress = show ? cli_progress_show : cli_progress_hidden;
-    return frz_env_new(&options, &context->env, err);
+    frz_code rc = cli_threads(context, &options.threads, err);
+    return rc == FRZ_OK ? frz_env_new(&options, &context->env, err) : rc;
 }
 
 static frz_code run_command(cli_context *context, frz_error *err)

@@ -1,5 +1,6 @@
 /**
- * The environment: everything ambient (allocator, storage, clock, randomness, log) in one object.
+ * The environment: everything ambient (allocator, storage, clock, randomness, log, threads) in one
+ * object.
  */
 #ifndef FRAZIL_ENV_H
 #define FRAZIL_ENV_H
@@ -10,6 +11,7 @@
 #include "frazil/error.h"
 #include "frazil/export.h"
 #include "frazil/sys/allocator.h"
+#include "frazil/sys/executor.h"
 #include "frazil/sys/storage.h"
 
 #ifdef __cplusplus
@@ -47,11 +49,21 @@ typedef struct frz_env_options {
     frz_progress_fn progress; /**< default: none */
     void *progress_ctx;
     const char *sqlite_vfs; /**< name of a registered SQLite VFS; default: SQLite's own */
+    /** Runs work in parallel; copied. Default: a pool of the environment's own, see threads. */
+    const frz_executor *executor;
+    /** Threads of the pool, the caller's among them, 1024 at most. 0 and 1: no pool, all work is
+     * done on the caller's thread. FRZ_THREADS_ALL: as many as the process has processors. The pool
+     * starts threads when they are first needed and ends them in frz_env_free(). Results do not
+     * depend on it. Not used if there is an executor. */
+    int threads;
 } frz_env_options;
+
+/** As many threads as processors that the process may run on. */
+#define FRZ_THREADS_ALL (-1)
 
 #define FRZ_ENV_OPTIONS_INIT                                                                       \
     {                                                                                              \
-        sizeof(frz_env_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                   \
+        sizeof(frz_env_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                             \
     }
 
 /** What an environment has done since it was made. */
@@ -71,10 +83,12 @@ typedef struct frz_env_counters {
  *
  * @param opts  NULL means defaults; strings are copied, contexts borrowed
  * @param out   receives the environment; free with frz_env_free(). Untouched on error.
+ * @return FRZ_OK; FRZ_E_ARGUMENT for a log_spec or a number of threads that makes no sense;
+ *         FRZ_E_NOMEM
  */
 FRZ_API frz_code frz_env_new(const frz_env_options *opts, frz_env **out, frz_error *err);
 
-/** Free an environment. NULL is fine. */
+/** Free an environment and end its threads. NULL is fine. */
 FRZ_API void frz_env_free(frz_env *env);
 
 /** Read the counters. Safe from any thread. */

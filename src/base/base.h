@@ -1,5 +1,6 @@
 /*
- * base: memory, arenas, buffers, strings, checked arithmetic, errors, logging, clock and uuid.
+ * base: memory, arenas, buffers, strings, checked arithmetic, errors, logging, threads, clock and
+ * uuid.
  * Everything above may include this header; it includes only the public headers.
  */
 #ifndef FRZ_BASE_H
@@ -224,6 +225,22 @@ void frz_time_text(int64_t ms, char out[FRZ_TIME_TEXT]);
 frz_code frz_progress(const frz_env *env, const char *what, uint64_t done, uint64_t total,
                       frz_error *err);
 
+/* ---- threads (base_parallel.c, base_pool.c) ---- */
+
+/* How many tasks of frz_parallel run at once at best; 1: none but the caller's. */
+size_t frz_threads(const frz_env *env);
+/*
+ * Call task(ctx, index) for every index below count, on the environment's threads, and return when
+ * all have returned. The result is that of calling them in order up to the first failure: the code
+ * and error of the failing task with the lowest index, FRZ_END included. Tasks behind it may have
+ * run or not. With one thread or one task the caller runs them, in order. Tasks may call
+ * frz_parallel themselves; arenas, buffers, arrays under construction and readers are not shared
+ * between tasks without a lock.
+ */
+frz_code frz_parallel(const frz_env *env, size_t count,
+                      frz_code (*task)(void *ctx, size_t index, frz_error *err), void *ctx,
+                      frz_error *err);
+
 /* ---- the environment ---- */
 
 #define FRZ_LOG_RULES 16
@@ -244,6 +261,8 @@ struct frz_env {
     frz_progress_fn progress;
     void *progress_ctx;
     char *sqlite_vfs;
+    frz_executor executor;
+    struct frz_pool *pool; /* behind the executor, if it is the environment's own */
     /* counters; changed through const pointers, so they live behind one */
     struct frz_env_atomics *counters;
 };

@@ -12,4 +12,21 @@ void frz_log_stderr(void *ctx, const char *component, frz_log_level level, const
 int64_t frz_clock_system(void *ctx);
 frz_code frz_random_system(void *ctx, void *buf, size_t len);
 
+/* ---- the built-in executor (base_pool.c) ---- */
+
+typedef struct frz_pool frz_pool;
+
+/* A pool of threads besides the caller's, none of them started yet. */
+frz_code frz_pool_new(const frz_env *env, size_t threads, frz_pool **out, frz_error *err);
+/* Ends the threads; no run may be under way. NULL is fine. */
+void frz_pool_free(frz_pool *pool);
+/* As frz_executor's run; ctx is the pool. */
+void frz_pool_run(void *ctx, size_t count, void (*task)(void *arg, size_t index), void *arg);
+/* Processors that the process may run on, at least 1. */
+int frz_processors(void);
+
+/* Choose the environment's executor by its options. */
+frz_code frz_executor_configure(frz_env *env, const frz_executor *executor, int threads,
+                                frz_error *err);
+
 #endif

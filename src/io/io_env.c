@@ -46,13 +46,15 @@ static void env_fill(frz_env *env, const frz_env_options *opts)
 
 frz_code frz_env_new(const frz_env_options *opts, frz_env **out, frz_error *err)
 {
-    static const frz_env_options defaults = FRZ_ENV_OPTIONS_INIT;
     frz_code rc = FRZ_OK;
+    frz_env_options given = FRZ_ENV_OPTIONS_INIT;
     frz_env filled = {0};
     struct frz_env_atomics *counters = NULL;
     frz_env *env = NULL;
-    opts = opts == NULL ? &defaults : opts;
-    env_fill(&filled, opts);
+    if (opts != NULL) { /* of a program built for an older version: what it knew */
+        memcpy(&given, opts, FRZ_MIN(opts->struct_size, sizeof given));
+    }
+    env_fill(&filled, &given);
     counters = filled.allocator.alloc(filled.allocator.ctx, sizeof *counters);
     env = filled.allocator.alloc(filled.allocator.ctx, sizeof *env);
     if (counters == NULL || env == NULL) {
@@ -63,18 +65,22 @@ frz_code frz_env_new(const frz_env_options *opts, frz_env **out, frz_error *err)
     *env = filled;
     env->counters = counters;
     FRZ_TRY(
-        frz_log_configure(env, opts->log_spec != NULL ? opts->log_spec : getenv("FRZ_LOG"), err));
-    if (opts->sqlite_vfs != NULL) {
-        env->sqlite_vfs = frz_strdup(env, frz_str_from(opts->sqlite_vfs));
+        frz_log_configure(env, given.log_spec != NULL ? given.log_spec : getenv("FRZ_LOG"), err));
+    if (given.sqlite_vfs != NULL) {
+        env->sqlite_vfs = frz_strdup(env, frz_str_from(given.sqlite_vfs));
         if (env->sqlite_vfs == NULL) {
-            rc = frz_fail_nomem(err, strlen(opts->sqlite_vfs));
+            rc = frz_fail_nomem(err, strlen(given.sqlite_vfs));
             goto out;
         }
     }
+    FRZ_TRY(frz_executor_configure(env, given.executor, given.threads, err));
     *out = env;
     env = NULL;
     counters = NULL;
 out:
+    if (env != NULL && counters != NULL) {
+        frz_free(env, env->sqlite_vfs);
+    }
     if (env != NULL) {
         filled.allocator.free(filled.allocator.ctx, env, sizeof *env);
     }
@@ -90,6 +96,7 @@ void frz_env_free(frz_env *env)
         return;
     }
     frz_allocator allocator = env->allocator;
+    frz_pool_free(env->pool);
     frz_free(env, env->sqlite_vfs);
     allocator.free(allocator.ctx, env->counters, sizeof *env->counters);
     allocator.free(allocator.ctx, env, sizeof *env);

@@ -22,6 +22,8 @@ try scan db.t --limit -1
 try scan db.t --limit 1e3
 try scan db.t --snapshot 0
 try describe db.t --json=yes
+try tables --threads 0
+FRAZIL_THREADS=two try tables
 try import db.t
 try import db.t a.parquet --property novalue
 try compact db.t --metadata v1.metadata.json

@@ -10,7 +10,7 @@
 #include "unit/test_support.h"
 
 typedef struct test_allocator {
-    uint64_t calls;
+    _Atomic uint64_t calls;
     uint64_t fail_at; /* the call that fails, from 1; 0: none */
 } test_allocator;
 

@@ -11,8 +11,10 @@ extern "C" {
 #endif
 
 /**
- * Memory functions with a context. Blocks are aligned to 16 bytes. The functions may be called from
- * several threads at once. alloc and realloc return NULL when there is no memory.
+ * Memory functions with a context. Blocks are aligned to 16 bytes. The functions are called from
+ * several threads at once if the environment has an executor or a pool of threads, or is itself
+ * used from several; a block may be freed on another thread than the one that asked for it. alloc
+ * and realloc return NULL when there is no memory.
  */
 typedef struct frz_allocator {
     size_t struct_size;
