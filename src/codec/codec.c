@@ -30,7 +30,7 @@ struct frz_codec {
 const char *frz_codec_name(frz_codec_id id)
 {
     static const char *const names[] = {"none",    "snappy", "gzip", "zstd",
-                                        "lz4_raw", "brotli", "lz4"};
+                                        "lz4_raw", "brotli", "lz4",  "lz4_frame"};
     return (size_t)id < FRZ_ARRAY_COUNT(names) ? names[id] : "unknown";
 }
 
@@ -207,6 +207,8 @@ frz_code frz_codec_decompress(frz_codec *codec, const void *src, size_t src_len,
         return codec_brotli_decompress(codec->env, src, src_len, to, dst_len, err);
     case FRZ_CODEC_LZ4_HADOOP:
         return codec_hadoop_lz4_decompress(src, src_len, to, dst_len, err);
+    case FRZ_CODEC_LZ4_FRAME:
+        return codec_lz4_frame_decompress(src, src_len, to, dst_len, err);
     }
     return frz_fail(err, FRZ_E_INTERNAL, "codec %d does not exist", (int)codec->id);
 }
@@ -323,6 +325,8 @@ frz_code frz_codec_compress(frz_codec *codec, const void *src, size_t src_len, f
     case FRZ_CODEC_LZ4_HADOOP:
         return frz_fail(err, FRZ_E_UNSUPPORTED,
                         "unsupported: compression with lz4 in Hadoop's framing");
+    case FRZ_CODEC_LZ4_FRAME:
+        return codec_lz4_frame_compress(from, src_len, out, err);
     }
     return frz_fail(err, FRZ_E_INTERNAL, "codec %d does not exist", (int)codec->id);
 }

@@ -14,9 +14,10 @@ typedef enum frz_codec_id {
     FRZ_CODEC_ZSTD,
     FRZ_CODEC_LZ4_RAW,
     FRZ_CODEC_BROTLI,
-    FRZ_CODEC_LZ4_HADOOP /* decompression only */
+    FRZ_CODEC_LZ4_HADOOP, /* decompression only */
+    FRZ_CODEC_LZ4_FRAME
 } frz_codec_id;
-#define FRZ_CODEC_COUNT (FRZ_CODEC_LZ4_HADOOP + 1)
+#define FRZ_CODEC_COUNT (FRZ_CODEC_LZ4_FRAME + 1)
 
 /* Holds the contexts of libraries; used by one thread at a time. */
 typedef struct frz_codec frz_codec;

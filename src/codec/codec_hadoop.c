@@ -13,7 +13,6 @@
  */
 #include <limits.h>
 #include <lz4.h>
-#include <lz4frame.h>
 
 #include "codec/codec_internal.h"
 
@@ -75,34 +74,6 @@ static bool lz4_block(const uint8_t *in, size_t in_len, uint8_t *out, size_t out
                (int)out_len;
 }
 
-/* Frames one after the other. */
-static frz_code lz4_frames(const uint8_t *in, size_t in_len, uint8_t *out, size_t out_len,
-                           bool *fits, frz_error *err)
-{
-    LZ4F_dctx *context = NULL;
-    size_t more = 0; /* 0 at the end of a frame */
-    *fits = false;
-    if (LZ4F_isError(LZ4F_createDecompressionContext(&context, LZ4F_VERSION))) {
-        return frz_fail_nomem(err, 0);
-    }
-    while (in_len > 0) {
-        size_t taken = in_len;
-        size_t given = out_len;
-        more = LZ4F_decompress(context, out, &given, in, &taken, NULL);
-        if (LZ4F_isError(more) || (taken == 0 && given == 0)) {
-            more = 1;
-            break;
-        }
-        in += taken;
-        in_len -= taken;
-        out += given;
-        out_len -= given;
-    }
-    *fits = more == 0 && in_len == 0 && out_len == 0;
-    LZ4F_freeDecompressionContext(context);
-    return FRZ_OK;
-}
-
 frz_code codec_hadoop_lz4_decompress(const void *src, size_t src_len, void *dst, size_t dst_len,
                                      frz_error *err)
 {
@@ -112,7 +83,7 @@ frz_code codec_hadoop_lz4_decompress(const void *src, size_t src_len, void *dst,
     }
     if (src_len > WORD && memcmp(src, magic, WORD) == 0) {
         bool fits;
-        frz_code rc = lz4_frames(src, src_len, dst, dst_len, &fits, err);
+        frz_code rc = codec_lz4_frames(src, src_len, dst, dst_len, &fits, err);
         if (rc != FRZ_OK || fits) {
             return rc;
         }

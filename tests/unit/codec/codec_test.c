@@ -8,8 +8,9 @@
 
 #include "codec/codec.h"
 
-static const frz_codec_id all[] = {FRZ_CODEC_NONE, FRZ_CODEC_SNAPPY,  FRZ_CODEC_GZIP,
-                                   FRZ_CODEC_ZSTD, FRZ_CODEC_LZ4_RAW, FRZ_CODEC_BROTLI};
+static const frz_codec_id all[] = {FRZ_CODEC_NONE,     FRZ_CODEC_SNAPPY,  FRZ_CODEC_GZIP,
+                                   FRZ_CODEC_ZSTD,     FRZ_CODEC_LZ4_RAW, FRZ_CODEC_BROTLI,
+                                   FRZ_CODEC_LZ4_FRAME};
 
 #define TEXT_SIZE 5000
 
