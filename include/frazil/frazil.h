@@ -11,6 +11,7 @@
 #include "frazil/env.h"
 #include "frazil/error.h"
 #include "frazil/import.h"
+#include "frazil/ipc.h"
 #include "frazil/maintain.h"
 #include "frazil/parquet.h"
 #include "frazil/scan.h"

@@ -164,5 +164,7 @@ frz_code frz_stream_make(const frz_env *env, const frz_stream_ops *ops, void *ct
 frz_code frz_stream_of_batches(const frz_env *env, struct ArrowSchema *schema,
                                struct ArrowArray *batches, size_t n_batches,
                                struct ArrowArrayStream *out, frz_error *err);
+/* The error of a stream whose function returned os_error. */
+frz_code frz_stream_fail(struct ArrowArrayStream *stream, int os_error, frz_error *err);
 
 #endif

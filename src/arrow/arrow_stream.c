@@ -64,6 +64,23 @@ frz_code frz_stream_make(const frz_env *env, const frz_stream_ops *ops, void *ct
     return FRZ_OK;
 }
 
+/* ---- failures ---- */
+
+/* A stream tells an errno value and a text; where the stream is one of ours, the value was made
+ * from a code. */
+frz_code frz_stream_fail(struct ArrowArrayStream *stream, int os_error, frz_error *err)
+{
+    frz_code code = FRZ_E_IO;
+    for (int c = FRZ_E_ARGUMENT; c >= FRZ_E_CANCELLED; c--) {
+        if (c != FRZ_E_COMMIT_UNKNOWN && frz_code_errno((frz_code)c) == os_error) {
+            code = (frz_code)c;
+            break;
+        }
+    }
+    const char *text = stream->get_last_error(stream);
+    return frz_fail(err, code, "%s", text != NULL ? text : "the stream failed without a reason");
+}
+
 /* ---- given batches ---- */
 
 typedef struct batch_list {

@@ -102,20 +102,6 @@ out:
 
 /* ---- the stream ---- */
 
-/* A stream tells an errno value and a text; the value was made from a code. */
-static frz_code stream_fail(struct ArrowArrayStream *stream, int os_error, frz_error *err)
-{
-    frz_code code = FRZ_E_IO;
-    for (int c = FRZ_E_ARGUMENT; c >= FRZ_E_CANCELLED; c--) {
-        if (c != FRZ_E_COMMIT_UNKNOWN && frz_code_errno((frz_code)c) == os_error) {
-            code = (frz_code)c;
-            break;
-        }
-    }
-    const char *text = stream->get_last_error(stream);
-    return frz_fail(err, code, "%s", text != NULL ? text : "the stream failed without a reason");
-}
-
 static frz_code stream_schema(const frz_env *env, struct ArrowArrayStream *stream, frz_arena *arena,
                               const frz_type **out, frz_error *err)
 {
@@ -125,7 +111,7 @@ static frz_code stream_schema(const frz_env *env, struct ArrowArrayStream *strea
     int failed = stream->get_schema(stream, &schema);
     if (failed != 0) {
         schema.release = NULL;
-        rc = stream_fail(stream, failed, err);
+        rc = frz_stream_fail(stream, failed, err);
         goto out;
     }
     FRZ_TRY(frz_type_from_arrow(arena, &schema, &type, err));
@@ -142,7 +128,7 @@ static frz_code write_batches(frz_parquet_writer *writer, struct ArrowArrayStrea
         struct ArrowArray batch = {.release = NULL};
         int failed = stream->get_next(stream, &batch);
         if (failed != 0) {
-            return stream_fail(stream, failed, err);
+            return frz_stream_fail(stream, failed, err);
         }
         if (batch.release == NULL) {
             return FRZ_OK;

@@ -1,0 +1,166 @@
+/*
+ * Arrow IPC: what reading and writing share.
+ *
+ * Between an ArrowSchema and the messages' Field tables stands a tree of ipc_field, made from
+ * either. It knows of each field the layout of its buffers, so that arrays are written and read by
+ * layout, not by type.
+ */
+#ifndef FRZ_ARROW_IPC_H
+#define FRZ_ARROW_IPC_H
+
+#include "arrow/arrow_array.h"
+#include "arrow/arrow_flatbuffer.h"
+#include "codec/codec.h"
+#include "frazil/ipc.h"
+
+#define IPC_CONTINUATION 0xFFFFFFFFu /* before the length of each message since Arrow 0.15 */
+#define IPC_MAGIC "ARROW1"
+#define IPC_MAGIC_SIZE 6
+#define IPC_ALIGNMENT 64 /* of the buffers in what we write */
+#define IPC_MAX_DEPTH 64 /* of nested types */
+
+/* MetadataVersion */
+#define IPC_V4 3
+#define IPC_V5 4
+
+typedef enum ipc_header { /* MessageHeader */
+                          IPC_HEADER_SCHEMA = 1,
+                          IPC_HEADER_DICTIONARY = 2,
+                          IPC_HEADER_BATCH = 3
+} ipc_header;
+
+/* ---- types (arrow_ipc_type.c) ---- */
+
+/* The union Type of Schema.fbs. */
+typedef enum ipc_tag {
+    IPC_NULL = 1,
+    IPC_INT,
+    IPC_FLOAT,
+    IPC_BINARY,
+    IPC_UTF8,
+    IPC_BOOL,
+    IPC_DECIMAL,
+    IPC_DATE,
+    IPC_TIME,
+    IPC_TIMESTAMP,
+    IPC_INTERVAL,
+    IPC_LIST,
+    IPC_STRUCT,
+    IPC_UNION,
+    IPC_FIXED_BINARY,
+    IPC_FIXED_LIST,
+    IPC_MAP,
+    IPC_DURATION,
+    IPC_LARGE_BINARY,
+    IPC_LARGE_UTF8,
+    IPC_LARGE_LIST,
+    IPC_RUN_END,
+    IPC_BINARY_VIEW,
+    IPC_UTF8_VIEW,
+    IPC_LIST_VIEW,
+    IPC_LARGE_LIST_VIEW
+} ipc_tag;
+
+typedef enum ipc_layout {
+    IPC_NULLS,       /* no buffers */
+    IPC_BITS,        /* validity, bits */
+    IPC_FIXED,       /* validity, values of `width` bytes */
+    IPC_BYTES,       /* validity, offsets of `width` bytes, bytes */
+    IPC_VIEWS,       /* validity, views of 16 bytes, any number of data buffers */
+    IPC_ITEMS,       /* validity, offsets of `width` bytes; one child */
+    IPC_ITEM_VIEWS,  /* validity, offsets, sizes of `width` bytes; one child */
+    IPC_FIXED_ITEMS, /* validity; one child with `width` items for each row */
+    IPC_FIELDS,      /* validity; children as long as the parent */
+    IPC_SPARSE,      /* type ids; children as long as the parent */
+    IPC_DENSE,       /* type ids, offsets of 4 bytes; children */
+    IPC_RUNS         /* no buffers; children run ends and values */
+} ipc_layout;
+
+typedef struct ipc_union {
+    size_t count;
+    uint8_t ids[128];      /* the type id of each child */
+    int16_t child_of[128]; /* by type id; -1: none */
+} ipc_union;
+
+typedef struct ipc_type {
+    ipc_tag tag;
+    ipc_layout layout;
+    int32_t width;
+    /* INT: bits, signed. FLOAT: precision. DECIMAL: precision, scale, bits. DATE, TIMESTAMP,
+     * INTERVAL, DURATION: unit. TIME: unit, bits. UNION: 1 if dense. MAP: keys are sorted. */
+    int32_t a, b, c;
+    frz_str zone;            /* TIMESTAMP; ptr NULL: none */
+    const ipc_union *choice; /* UNION */
+} ipc_type;
+
+/* From a format string of the C data interface; what is kept is in the arena or in the string. */
+frz_code ipc_type_from_format(frz_arena *arena, frz_str format, ipc_type *out, frz_error *err);
+/* The format string, in the arena. */
+frz_code ipc_type_format(frz_arena *arena, const ipc_type *type, frz_str *out, frz_error *err);
+/* The table of the type's tag. */
+frz_code ipc_type_put(frz_buf *buf, size_t ref, const ipc_type *type, frz_error *err);
+/* From the table of a tag; children: how many the field has. */
+frz_code ipc_type_get(frz_arena *arena, const flat_table *table, int64_t tag, size_t children,
+                      ipc_type *out, frz_error *err);
+/* How many children fields of a type have; SIZE_MAX: any number. */
+size_t ipc_type_children(const ipc_type *type);
+/* Buffers of an array of the type in the C data interface, data buffers of views not counted. */
+size_t ipc_type_buffers(const ipc_type *type);
+static inline bool ipc_type_has_validity(const ipc_type *type)
+{
+    return type->layout >= IPC_BITS && type->layout <= IPC_FIELDS;
+}
+
+/* ---- fields (arrow_ipc_schema.c) ---- */
+
+typedef struct ipc_field {
+    frz_str name;
+    bool nullable;
+    frz_str metadata; /* as in the C data interface; empty: none */
+    ipc_type type;    /* of the values */
+    size_t child_count;
+    struct ipc_field *children;
+    /* dictionary-encoded: the children are those of the values */
+    bool encoded, ordered;
+    ipc_type index;
+    int64_t dictionary_id;
+} ipc_field;
+
+/* The schema of a stream: a field of type struct. Texts are views into the schema; dictionaries are
+ * numbered from 0. */
+frz_code ipc_field_from_schema(frz_arena *arena, const struct ArrowSchema *schema, ipc_field *out,
+                               frz_error *err);
+frz_code ipc_field_to_schema(const frz_env *env, const ipc_field *field, struct ArrowSchema *out,
+                             frz_error *err);
+/* The table Schema. */
+frz_code ipc_schema_put(frz_buf *buf, size_t ref, const ipc_field *root, frz_error *err);
+/* From the table Schema; texts are copied to the arena. */
+frz_code ipc_schema_get(frz_arena *arena, const flat_table *table, ipc_field *out, frz_error *err);
+
+/* ---- arrays to buffers (arrow_ipc_body.c) ---- */
+
+typedef struct ipc_part {
+    const void *bytes;
+    size_t size;
+} ipc_part;
+
+/* The nodes and buffers of one record batch: views of the arrays, or rewritten in scratch. */
+typedef struct ipc_body {
+    frz_arena scratch;
+    frz_buf nodes; /* int64 length and null count each */
+    frz_buf views; /* int64 number of data buffers of each field with views */
+    ipc_part *parts;
+    size_t count, capacity;
+} ipc_body;
+
+void ipc_body_init(ipc_body *body, const frz_env *env);
+void ipc_body_clear(ipc_body *body); /* for the next batch */
+void ipc_body_reset(ipc_body *body); /* frees */
+/* The columns of a batch. */
+frz_code ipc_body_add_batch(ipc_body *body, const ipc_field *root, const struct ArrowArray *batch,
+                            frz_error *err);
+/* The values of a dictionary. */
+frz_code ipc_body_add_values(ipc_body *body, const ipc_field *field,
+                             const struct ArrowArray *values, frz_error *err);
+
+#endif
