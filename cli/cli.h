@@ -232,7 +232,7 @@ frz_code cli_stream_schema(struct ArrowArrayStream *stream, struct ArrowSchema *
 frz_code cli_stream_next(struct ArrowArrayStream *stream, struct ArrowArray *out, frz_error *err);
 void cli_stream_release(struct ArrowArrayStream *stream);
 
-/* ---- command line (cli_args.c, cli_help.c) ---- */
+/* ---- command line (cli_args.c, cli_names.c, cli_help.c) ---- */
 
 typedef enum cli_option_id {
     CLI_OPTION_CATALOG,
@@ -254,7 +254,8 @@ typedef enum cli_option_id {
     CLI_OPTION_LIMIT,
     CLI_OPTION_WITH_LINEAGE,
     CLI_OPTION_PROPERTY,
-    CLI_OPTION_REWRITE
+    CLI_OPTION_REWRITE,
+    CLI_OPTION_ROWS
 } cli_option_id;
 
 /* Lists of options end with a NULL name. */
@@ -301,8 +302,9 @@ struct cli_command {
     frz_code (*run)(cli_context *context, frz_error *err);
 };
 
-extern const cli_command cmd_import, cmd_sql, cmd_scan, cmd_tables, cmd_describe, cmd_schema,
-    cmd_snapshots, cmd_files, cmd_manifests, cmd_compact, cmd_validate, cmd_help, cmd_version;
+extern const cli_command cmd_import, cmd_sql, cmd_scan, cmd_cat, cmd_tables, cmd_describe,
+    cmd_schema, cmd_snapshots, cmd_files, cmd_manifests, cmd_compact, cmd_validate, cmd_help,
+    cmd_version;
 
 /* NULL-ended, in the order of the help. */
 extern const cli_command *const cli_commands[];
@@ -317,6 +319,16 @@ size_t cli_args_count(const cli_args *args, cli_option_id id);
 /* Cut "a=b"; the parts are new strings to be freed. */
 frz_code cli_split_pair(const char *text, const char *option, char **key, char **value,
                         frz_error *err);
+
+/* Names of columns, cut out of an option's value. */
+typedef struct cli_names {
+    char *block; /* the text that the names point into */
+    const char **names;
+    size_t count;
+} cli_names;
+
+frz_code cli_names_read(const char *text, cli_names *out, frz_error *err);
+void cli_names_reset(cli_names *list);
 
 void cli_help_main(cli_text *text);
 void cli_help_command(cli_text *text, const cli_command *command);

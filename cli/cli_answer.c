@@ -5,6 +5,26 @@
 
 #include "cli.h"
 
+/* What the end of a file's name says. */
+static const struct {
+    const char *ending;
+    cli_format format;
+} endings[] = {
+    {".parquet", CLI_FORMAT_PARQUET}, {".csv", CLI_FORMAT_CSV},   {".jsonl", CLI_FORMAT_JSONL},
+    {".ndjson", CLI_FORMAT_JSONL},    {".json", CLI_FORMAT_JSON},
+};
+
+static void format_of_path(const char *path, cli_format *format)
+{
+    size_t len = strlen(path);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t tail = strlen(endings[i].ending);
+        if (len > tail && strcmp(path + len - tail, endings[i].ending) == 0) {
+            *format = endings[i].format;
+        }
+    }
+}
+
 frz_code cli_answer_plan(const cli_context *context, cli_answer *out, frz_error *err)
 {
     const char *name = cli_args_value(context->args, CLI_OPTION_FORMAT);
@@ -19,6 +39,9 @@ frz_code cli_answer_plan(const cli_context *context, cli_answer *out, frz_error 
     }
     if (answer.path != NULL && strcmp(answer.path, "-") == 0) {
         answer.path = NULL;
+    }
+    if (name == NULL && !context->json && answer.path != NULL) {
+        format_of_path(answer.path, &answer.format);
     }
     if (answer.format == CLI_FORMAT_PARQUET && answer.path == NULL) {
         cli_fail(err, FRZ_E_ARGUMENT, "--format parquet needs a file to write to");

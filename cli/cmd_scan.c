@@ -1,9 +1,6 @@
 /*
  * frazil scan: rows of a table without SQL around them.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli.h"
 
 static const cli_option scan_options[] = {
@@ -20,72 +17,7 @@ static const cli_option scan_options[] = {
     {0, 0, NULL, NULL, NULL},
 };
 
-/* ---- --columns ---- */
-
-/* Names cut out of the option's value: one block of text and pointers into it. */
-typedef struct name_list {
-    char *block;
-    const char **names;
-    size_t count;
-} name_list;
-
-static void name_list_reset(name_list *list)
-{
-    free(list->block);
-    free(list->names);
-    *list = (name_list){0};
-}
-
-/* Copy one name to *to; returns where it ended. Inside double quotes "" is a quote. */
-static const char *copy_name(const char *at, char **to)
-{
-    bool quoted = false;
-    at += strspn(at, " ");
-    char *start = *to;
-    char *keep = start; /* end of what blanks at the end must not take away */
-    for (; *at != '\0' && (quoted || *at != ','); at++) {
-        if (*at == '"' && quoted && at[1] == '"') {
-            at++;
-        } else if (*at == '"') {
-            quoted = !quoted;
-            continue;
-        }
-        *(*to)++ = *at;
-        keep = *at != ' ' || quoted ? *to : keep;
-    }
-    *to = keep;
-    *(*to)++ = '\0';
-    return at;
-}
-
-static frz_code name_list_read(const char *text, name_list *out, frz_error *err)
-{
-    size_t len = strlen(text);
-    name_list list = {.block = malloc(2 * len + 2), .names = calloc(len + 2, sizeof *list.names)};
-    char *to = list.block;
-    if (list.block == NULL || list.names == NULL) {
-        name_list_reset(&list);
-        return cli_fail(err, FRZ_E_NOMEM, "out of memory for --columns");
-    }
-    for (const char *at = text;; at++) {
-        list.names[list.count] = to;
-        at = copy_name(at, &to);
-        if (*list.names[list.count++] == '\0') {
-            name_list_reset(&list);
-            return cli_fail(err, FRZ_E_ARGUMENT,
-                            "--columns: expected names with commas between, found \"%s\"", text);
-        }
-        if (*at == '\0') {
-            break;
-        }
-    }
-    *out = list;
-    return FRZ_OK;
-}
-
-/* ---- the command ---- */
-
-static frz_code read_options(const cli_args *args, name_list *columns, frz_scan_options *out,
+static frz_code read_options(const cli_args *args, cli_names *columns, frz_scan_options *out,
                              frz_error *err)
 {
     frz_code rc = FRZ_OK;
@@ -93,7 +25,7 @@ static frz_code read_options(const cli_args *args, name_list *columns, frz_scan_
     const char *limit = cli_args_value(args, CLI_OPTION_LIMIT);
     const char *snapshot = cli_args_value(args, CLI_OPTION_SNAPSHOT);
     if (names != NULL) {
-        CLI_TRY(name_list_read(names, columns, err));
+        CLI_TRY(cli_names_read(names, columns, err));
         out->columns = columns->names;
         out->column_count = columns->count;
     }
@@ -114,7 +46,7 @@ static frz_code scan_run(cli_context *context, frz_error *err)
     frz_code rc = FRZ_OK;
     frz_scan_options options = FRZ_SCAN_OPTIONS_INIT;
     struct ArrowArrayStream stream = {0};
-    name_list columns = {0};
+    cli_names columns = {0};
     frz_scan *scan = NULL;
     cli_answer answer;
     CLI_TRY(cli_answer_plan(context, &answer, err));
@@ -125,7 +57,7 @@ static frz_code scan_run(cli_context *context, frz_error *err)
     CLI_TRY(cli_answer_rows(context, &answer, &stream, err));
 out:
     cli_stream_release(&stream);
-    name_list_reset(&columns);
+    cli_names_reset(&columns);
     return rc;
 }
 

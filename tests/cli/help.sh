@@ -1,6 +1,6 @@
 # The help of frazil and of every command.
 frazil --help
-for command in import sql scan tables describe schema snapshots files manifests compact validate \
+for command in import sql scan cat tables describe schema snapshots files manifests compact validate \
     help version; do
     echo
     echo "\$ frazil $command --help"

@@ -1,0 +1,161 @@
+/*
+ * frazil cat: the rows of a file, without a table around it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "cli.h"
+
+static const cli_option cat_options[] = {
+    {CLI_OPTION_COLUMNS, 0, "columns", "A,B.C,...",
+     "these columns or parts of them, in this order"},
+    {CLI_OPTION_ROWS, 0, "rows", "FROM:TO",
+     "rows from FROM up to before TO, counted from 0; negative: from the end"},
+    {CLI_OPTION_WHERE, 0, "where", "CONDITION", "only rows for which this is true"},
+    {CLI_OPTION_FORMAT, 0, "format", "FORMAT", "table, csv, jsonl, json or parquet"},
+    {CLI_OPTION_OUTPUT, 'o', "output", "FILE", "write rows there, to a new file"},
+    {CLI_OPTION_FORCE, 0, "force", NULL, "replace the file of -o if it is there"},
+    {0, 0, NULL, NULL, NULL},
+};
+
+/* ---- --rows ---- */
+
+/* Ends of a range as they were given: negative ones count from the end of the file. */
+typedef struct row_span {
+    int64_t from, to;
+    bool open; /* to was left out: up to the end */
+} row_span;
+
+/* The number that starts at *at, if there is one. */
+static bool take_number(const char **at, int64_t *out)
+{
+    char *end = NULL;
+    if (**at != '-' && (**at < '0' || **at > '9')) {
+        return false;
+    }
+    errno = 0;
+    long long value = strtoll(*at, &end, 10);
+    *out = value;
+    bool good = end != *at && errno == 0;
+    *at = end;
+    return good;
+}
+
+static frz_code row_span_read(const char *text, row_span *out, frz_error *err)
+{
+    row_span span = {.open = true};
+    const char *at = text;
+    bool good = *at == ':' || take_number(&at, &span.from);
+    good = good && *at++ == ':';
+    if (good && *at != '\0') {
+        good = take_number(&at, &span.to) && *at == '\0';
+        span.open = false;
+    }
+    if (good && !span.open && span.from > span.to && (span.from < 0) == (span.to < 0)) {
+        return cli_fail(err, FRZ_E_ARGUMENT, "--rows: %s ends before it begins", text);
+    }
+    if (!good) {
+        cli_fail(err, FRZ_E_ARGUMENT, "--rows: expected FROM:TO, found \"%s\"", text);
+        cli_hint(err, "100:200, :10 (the first ten), 100: (all from 100 on), -10: (the last ten)");
+        return FRZ_E_ARGUMENT;
+    }
+    *out = span;
+    return FRZ_OK;
+}
+
+static int64_t place_in(int64_t at, int64_t rows)
+{
+    int64_t from_start = at < 0 ? at + rows : at;
+    return from_start < 0 ? 0 : from_start > rows ? rows : from_start;
+}
+
+static frz_parquet_row_range range_of(const row_span *span, int64_t rows)
+{
+    frz_parquet_row_range range = {place_in(span->from, rows),
+                                   span->open ? rows : place_in(span->to, rows)};
+    range.end = range.end < range.first ? range.first : range.end;
+    return range;
+}
+
+/* ---- the command ---- */
+
+/* What is asked for of a file. */
+typedef struct cat_request {
+    cli_names columns;
+    row_span rows;
+    const char *where;
+} cat_request;
+
+static frz_code request_read(const cli_args *args, cat_request *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const char *columns = cli_args_value(args, CLI_OPTION_COLUMNS);
+    const char *rows = cli_args_value(args, CLI_OPTION_ROWS);
+    if (columns != NULL) {
+        CLI_TRY(cli_names_read(columns, &out->columns, err));
+    }
+    if (rows != NULL) {
+        CLI_TRY(row_span_read(rows, &out->rows, err));
+    }
+    out->where = cli_args_value(args, CLI_OPTION_WHERE);
+out:
+    return rc;
+}
+
+static frz_code open_parquet(cli_context *context, const cat_request *request,
+                             struct ArrowArrayStream *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_parquet_file *file = NULL;
+    frz_parquet_reader *reader = NULL;
+    frz_parquet_file_info info;
+    frz_parquet_read_options options = FRZ_PARQUET_READ_OPTIONS_INIT;
+    CLI_TRY(frz_parquet_file_open(context->env, context->args->words[0], &file, err));
+    frz_parquet_file_info_get(file, &info);
+    frz_parquet_row_range range = range_of(&request->rows, info.rows);
+    options.columns = request->columns.names;
+    options.column_count = request->columns.count;
+    options.where = request->where;
+    options.ranges = &range;
+    options.range_count = 1;
+    CLI_TRY(frz_parquet_reader_open(file, &options, &reader, err));
+    CLI_TRY(frz_parquet_reader_export(reader, out, err));
+out:
+    frz_parquet_file_close(file);
+    return rc;
+}
+
+static frz_code cat_run(cli_context *context, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    struct ArrowArrayStream stream = {0};
+    cat_request request = {.rows = {.open = true}};
+    cli_answer answer;
+    CLI_TRY(cli_answer_plan(context, &answer, err));
+    CLI_TRY(request_read(context->args, &request, err));
+    CLI_TRY(open_parquet(context, &request, &stream, err));
+    CLI_TRY(cli_answer_rows(context, &answer, &stream, err));
+out:
+    cli_stream_release(&stream);
+    cli_names_reset(&request.columns);
+    return rc;
+}
+
+const cli_command cmd_cat = {
+    .name = "cat",
+    .usage = "FILE [--columns A,B.C,...] [--rows FROM:TO] [--where CONDITION]\n"
+             "                  [--format FORMAT] [-o FILE [--force]]",
+    .summary = "print or convert the rows of a Parquet file",
+    .text =
+        "No table is needed. Only the columns asked for are read; row groups and pages outside\n"
+        "the rows asked for, or without a row that matches, are skipped. The name after -o\n"
+        "decides the format where --format does not.\n",
+    .example = "  frazil cat wide.parquet --rows :10\n"
+               "  frazil cat wide.parquet --columns id,address.city --where \"id < 5\"\n"
+               "  frazil cat wide.parquet --rows -100: --format csv\n"
+               "  frazil cat wide.parquet --where \"score > 0.9\" -o best.parquet\n",
+    .options = cat_options,
+    .min_words = 1,
+    .max_words = 1,
+    .run = cat_run,
+};

@@ -1,0 +1,55 @@
+# Rows of Parquet files that another writer made.
+files=$FRAZIL_SOURCE/tests/data/parquet
+try() {
+    echo "\$ frazil $*" | sed "s|$files/||g"
+    frazil "$@" >out 2>err
+    status=$?
+    cat out
+    sed "s|$files/||g" err
+    [ "$status" -eq 0 ] || echo "exit $status"
+}
+try cat "$files/flat.parquet"
+try cat "$files/nested.parquet" --format jsonl
+try cat "$files/nested.parquet" --columns s.y,l.element.x,m
+try cat "$files/nested.parquet" --columns s.y,l.list.element.x --format jsonl
+try cat "$files/flat.parquet" --columns t,i --rows 1:3
+try cat "$files/flat.parquet" --columns i --rows :2 --format csv
+try cat "$files/flat.parquet" --columns i --rows 3: --format csv
+try cat "$files/flat.parquet" --columns i --rows -2: --format csv
+try cat "$files/flat.parquet" --columns i --rows :-3 --format csv
+try cat "$files/flat.parquet" --columns i --rows 100:200 --format csv
+try cat "$files/flat.parquet" --columns t --where "i > 1 AND f IS NULL"
+try cat "$files/without_ids.parquet" --where "i = 2" --json
+
+# The end of a file's name says what to write; --format and --json say it louder.
+try cat "$files/flat.parquet" --columns i --rows :1 -o one.csv
+cat one.csv
+try cat "$files/flat.parquet" --columns i --rows :1 -o one.jsonl
+cat one.jsonl
+try cat "$files/flat.parquet" --columns i --rows :1 -o one.json --format csv
+cat one.json
+try cat "$files/flat.parquet" --where "i > 2" -o some.parquet
+try cat some.parquet --columns i
+try cat "$files/flat.parquet" -o some.parquet
+try cat "$files/flat.parquet" -o some.parquet --rows :1 --force
+try cat some.parquet --columns i
+
+# Mistakes
+echo "id,name" >a.csv
+: >empty.parquet
+head -c 100 "$files/flat.parquet" >cut.parquet
+try cat
+try cat "$files/flat.parquet" "$files/nested.parquet"
+try cat missing.parquet
+try cat a.csv
+try cat empty.parquet
+try cat cut.parquet
+try cat .
+try cat "$files/flat.parquet" --columns i,s.z
+try cat "$files/flat.parquet" --where "i >"
+try cat "$files/flat.parquet" --where "nope > 1"
+try cat "$files/flat.parquet" --rows 5
+try cat "$files/flat.parquet" --rows 3:1
+try cat "$files/flat.parquet" --rows 1:x
+try cat "$files/flat.parquet" --rows 1:99999999999999999999
+try cat "$files/flat.parquet" --format parquet
