@@ -79,7 +79,7 @@ size_t cli_width(const char *s, size_t len);
 
 /* ---- numbers and times (cli_number.c, cli_time.c) ---- */
 
-#define CLI_NUMBER_TEXT 48
+#define CLI_NUMBER_TEXT 168
 
 /* Shortest text that reads back as the same value, never looking like an integer: "1.0", "NaN",
  * "-Infinity". Each needs room for CLI_NUMBER_TEXT bytes and returns the length. */
@@ -87,8 +87,10 @@ size_t cli_double_text(double value, char *out);
 size_t cli_float_text(float value, char *out);
 size_t cli_int_text(int64_t value, char *out);
 size_t cli_uint_text(uint64_t value, char *out);
-/* A decimal of 16 little-endian bytes with all digits of its scale (0..38). */
-size_t cli_decimal_text(const uint8_t value[16], int scale, char *out);
+/* From the bits of a number of 16 bits. */
+size_t cli_half_text(uint16_t bits, char *out);
+/* A decimal of up to 32 little-endian bytes with all digits of its scale (-76 to 76). */
+size_t cli_decimal_text(const uint8_t *value, size_t width, int scale, char *out);
 /* "1 490 112" */
 size_t cli_grouped_text(int64_t value, char *out);
 /* "1 490 112 bytes (1.5 MB)" */
@@ -104,6 +106,9 @@ typedef enum cli_unit { CLI_SECOND = 0, CLI_MILLI = 3, CLI_MICRO = 6, CLI_NANO =
 void cli_text_date(cli_text *text, int64_t days);
 void cli_text_time(cli_text *text, int64_t value, cli_unit unit);
 void cli_text_timestamp(cli_text *text, int64_t value, cli_unit unit, bool zoned);
+/* ISO 8601 durations: "PT-1.500000S", "P14M", "P1M2DT3.000000004S". */
+void cli_text_duration(cli_text *text, int64_t value, cli_unit unit);
+void cli_text_interval(cli_text *text, int64_t months, int64_t days, int64_t value, cli_unit unit);
 
 /* ---- Arrow values (cli_type.c, cli_value.c) ---- */
 
@@ -112,23 +117,32 @@ typedef enum cli_kind {
     CLI_BOOL,
     CLI_INT,  /* width 1, 2, 4, 8 */
     CLI_UINT, /* the same */
+    CLI_HALF,
     CLI_FLOAT,
     CLI_DOUBLE,
     CLI_STRING,
     CLI_LARGE_STRING,
+    CLI_STRING_VIEW,
     CLI_BINARY,
     CLI_LARGE_BINARY,
+    CLI_BINARY_VIEW,
     CLI_FIXED, /* width bytes */
     CLI_UUID,
-    CLI_DECIMAL,
-    CLI_DATE, /* width 4: days; width 8: milliseconds */
-    CLI_TIME, /* width 4 or 8 */
+    CLI_DECIMAL, /* width 4, 8, 16, 32 */
+    CLI_DATE,    /* width 4: days; width 8: milliseconds */
+    CLI_TIME,    /* width 4 or 8 */
     CLI_TIMESTAMP,
+    CLI_DURATION,
+    CLI_INTERVAL, /* width 4: months; 8: days and milliseconds; 16: months, days, nanoseconds */
     CLI_STRUCT,
     CLI_LIST,
     CLI_LARGE_LIST,
+    CLI_LIST_VIEW,
+    CLI_LARGE_LIST_VIEW,
     CLI_FIXED_LIST, /* width elements */
     CLI_MAP,
+    CLI_UNION,     /* width 4: dense, with offsets; 0: sparse */
+    CLI_RUNS,      /* run-end encoded: children[0]: where runs end, children[1]: the values */
     CLI_DICTIONARY /* children[0]: the indices, children[1]: the values */
 } cli_kind;
 
@@ -140,6 +154,7 @@ typedef struct cli_type {
     int scale; /* of a decimal */
     cli_unit unit;
     bool zoned;
+    const char *codes; /* of a union: the children's type codes, with commas between */
     size_t child_count;
     struct cli_type *children;
 } cli_type;
@@ -156,7 +171,7 @@ void cli_value_json(cli_text *out, const cli_type *type, const struct ArrowArray
 /* As bare text: strings as they are, nested values as JSON, null as nothing. */
 void cli_value_plain(cli_text *out, const cli_type *type, const struct ArrowArray *array,
                      int64_t i);
-/* First element and count of a list, map or fixed-size list; elements are rows of children[0]. */
+/* First element and count of a list of any kind or a map; elements are rows of children[0]. */
 void cli_value_range(const cli_type *type, const struct ArrowArray *array, int64_t i,
                      int64_t *first, int64_t *count);
 /* An integer column's value widened; false if it is null or no integer. */
@@ -172,6 +187,8 @@ typedef struct cli_out {
 } cli_out;
 
 frz_code cli_out_flush(cli_out *out, frz_error *err);
+/* Bytes past the buffer, in order behind what is in it. */
+frz_code cli_out_write(cli_out *out, const void *bytes, size_t len, frz_error *err);
 /* Call after each row: flushes when enough has gathered, and reports failures of the text. */
 frz_code cli_out_row(cli_out *out, frz_error *err);
 
@@ -198,7 +215,8 @@ typedef enum cli_format {
     CLI_FORMAT_CSV,
     CLI_FORMAT_JSONL,
     CLI_FORMAT_JSON, /* one array, an element per line */
-    CLI_FORMAT_PARQUET
+    CLI_FORMAT_PARQUET,
+    CLI_FORMAT_ARROW /* IPC: a stream to standard output, a file to a file */
 } cli_format;
 
 /* What a writer of rows works with. */

@@ -185,28 +185,97 @@ size_t cli_float_text(float value, char *out)
     return len;
 }
 
-static wide_uint load_wide(const uint8_t value[16])
+/* ---- halves ---- */
+
+/* Of a positive half by its bits; infinity counts as what comes after the largest number. */
+static double half_size(uint16_t bits)
 {
-    wide_uint wide = 0;
-    for (int i = 15; i >= 0; i--) {
-        wide = wide << 8 | value[i];
-    }
-    return wide;
+    int exponent = bits >> 10;
+    int fraction = bits & 0x3FF;
+    return exponent == 0 ? ldexp(fraction, -24) : ldexp(fraction | 0x400, exponent - 25);
 }
 
-size_t cli_decimal_text(const uint8_t value[16], int scale, char *out)
+/* True if the number is nearer to the half than to its neighbours. */
+static bool reads_as_half(double number, uint16_t bits)
 {
-    wide_uint wide = load_wide(value);
-    bool negative = (value[15] & 0x80) != 0;
-    char digits[CLI_NUMBER_TEXT];
+    double size = half_size(bits);
+    double below = (half_size((uint16_t)(bits - 1)) + size) / 2;
+    double above = (half_size((uint16_t)(bits + 1)) + size) / 2;
+    bool even = bits % 2 == 0;
+    return (number > below && number < above) || (even && (number == below || number == above));
+}
+
+size_t cli_half_text(uint16_t bits, char *out)
+{
+    uint16_t size = bits & 0x7FFF;
+    double value = size > 0x7C00 ? NAN : size == 0x7C00 ? INFINITY : half_size(size);
+    value = (bits & 0x8000) != 0 ? -value : value;
+    size_t len = easy_number(value, out);
+    for (int digits = 1; len == 0; digits++) {
+        int n = snprintf(out, CLI_NUMBER_TEXT, "%.*g", digits, value);
+        if (reads_as_half(fabs(strtod(out, NULL)), size)) {
+            len = mark_as_real(out, (size_t)n);
+        }
+    }
+    return len;
+}
+
+/* ---- decimals ---- */
+
+#define DECIMAL_WORDS 8
+#define DECIMAL_DIGITS 78 /* of 256 bits */
+
+/* The size of a number of little-endian bytes in two's complement, as words from the lowest up. */
+static void load_size(const uint8_t *value, size_t width, bool negative,
+                      uint32_t words[DECIMAL_WORDS])
+{
+    uint8_t bytes[4 * DECIMAL_WORDS];
+    unsigned carry = negative;
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        uint8_t byte = i < width ? value[i] : negative ? 0xFF : 0;
+        unsigned sum = negative ? (uint8_t)~byte + carry : byte;
+        bytes[i] = (uint8_t)sum;
+        carry = sum >> 8;
+    }
+    memcpy(words, bytes, sizeof bytes);
+}
+
+/* Divide by ten; returns the digit that is left. */
+static unsigned take_digit(uint32_t words[DECIMAL_WORDS])
+{
+    uint64_t rest = 0;
+    for (size_t i = DECIMAL_WORDS; i-- > 0;) {
+        uint64_t wide = rest << 32 | words[i];
+        words[i] = (uint32_t)(wide / 10);
+        rest = wide % 10;
+    }
+    return (unsigned)rest;
+}
+
+static bool is_zero(const uint32_t words[DECIMAL_WORDS])
+{
+    uint32_t any = 0;
+    for (size_t i = 0; i < DECIMAL_WORDS; i++) {
+        any |= words[i];
+    }
+    return any == 0;
+}
+
+size_t cli_decimal_text(const uint8_t *value, size_t width, int scale, char *out)
+{
+    bool negative = (value[width - 1] & 0x80) != 0;
+    char digits[2 * DECIMAL_DIGITS + 4];
     size_t at = sizeof digits;
-    wide = negative ? 0 - wide : wide;
-    for (int place = 0; wide > 0 || place <= scale; place++) {
+    uint32_t words[DECIMAL_WORDS];
+    load_size(value, width, negative, words);
+    for (int zeros = scale; zeros < 0 && !is_zero(words); zeros++) {
+        digits[--at] = '0';
+    }
+    for (int place = 0; !is_zero(words) || place <= scale || place == 0; place++) {
         if (place == scale && place > 0) {
             digits[--at] = '.';
         }
-        digits[--at] = (char)('0' + (int)(wide % 10));
-        wide /= 10;
+        digits[--at] = (char)('0' + take_digit(words));
     }
     if (negative) {
         digits[--at] = '-';
@@ -215,6 +284,8 @@ size_t cli_decimal_text(const uint8_t value[16], int scale, char *out)
     out[sizeof digits - at] = '\0';
     return sizeof digits - at;
 }
+
+/* ---- for people ---- */
 
 size_t cli_grouped_text(int64_t value, char *out)
 {

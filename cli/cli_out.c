@@ -28,23 +28,38 @@ static frz_code out_check(const cli_out *out, frz_error *err)
     return FRZ_OK;
 }
 
-frz_code cli_out_flush(cli_out *out, frz_error *err)
+static frz_code write_all(const cli_out *out, const char *bytes, size_t len, frz_error *err)
 {
-    frz_code rc = out_check(out, err);
     size_t done = 0;
-    if (rc != FRZ_OK || out->fd < 0) {
-        return rc;
-    }
-    while (done < out->text.len) {
-        ssize_t n = write(out->fd, out->text.data + done, out->text.len - done);
+    while (done < len) {
+        ssize_t n = write(out->fd, bytes + done, len - done);
         if (n < 0 && errno != EINTR) {
-            out->text.len = 0;
             return cli_fail_os(err, errno, "cannot write to %s", out->name);
         }
         done += n > 0 ? (size_t)n : 0;
     }
-    out->text.len = 0;
     return FRZ_OK;
+}
+
+frz_code cli_out_flush(cli_out *out, frz_error *err)
+{
+    frz_code rc = out_check(out, err);
+    if (rc != FRZ_OK || out->fd < 0) {
+        return rc;
+    }
+    rc = write_all(out, out->text.data, out->text.len, err);
+    out->text.len = 0;
+    return rc;
+}
+
+frz_code cli_out_write(cli_out *out, const void *bytes, size_t len, frz_error *err)
+{
+    frz_code rc = cli_out_flush(out, err);
+    if (rc != FRZ_OK || out->fd >= 0) {
+        return rc == FRZ_OK ? write_all(out, bytes, len, err) : rc;
+    }
+    cli_text_bytes(&out->text, bytes, len);
+    return out_check(out, err);
 }
 
 frz_code cli_out_row(cli_out *out, frz_error *err)

@@ -11,7 +11,7 @@ static const struct {
     cli_format format;
 } format_names[] = {
     {"table", CLI_FORMAT_TABLE}, {"csv", CLI_FORMAT_CSV},         {"jsonl", CLI_FORMAT_JSONL},
-    {"json", CLI_FORMAT_JSON},   {"parquet", CLI_FORMAT_PARQUET},
+    {"json", CLI_FORMAT_JSON},   {"parquet", CLI_FORMAT_PARQUET}, {"arrow", CLI_FORMAT_ARROW},
 };
 
 frz_code cli_parse_format(const char *name, cli_format *out, frz_error *err)
@@ -23,7 +23,8 @@ frz_code cli_parse_format(const char *name, cli_format *out, frz_error *err)
         }
     }
     return cli_fail(err, FRZ_E_ARGUMENT,
-                    "--format: expected table, csv, jsonl, json or parquet, found \"%s\"", name);
+                    "--format: expected table, csv, jsonl, json, parquet or arrow, found \"%s\"",
+                    name);
 }
 
 /* ---- streams ---- */

@@ -91,3 +91,25 @@ void cli_text_timestamp(cli_text *text, int64_t value, cli_unit unit, bool zoned
         cli_text_str(text, "+00:00");
     }
 }
+
+/* Seconds of a duration, with a sign of its own. */
+static void text_seconds(cli_text *text, int64_t value, cli_unit unit)
+{
+    uint64_t unit_size = (uint64_t)unit_per_second(unit);
+    uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    cli_text_printf(text, "%s%" PRIu64, value < 0 ? "-" : "", size / unit_size);
+    text_fraction(text, (int64_t)(size % unit_size), unit);
+    cli_text_char(text, 'S');
+}
+
+void cli_text_duration(cli_text *text, int64_t value, cli_unit unit)
+{
+    cli_text_str(text, "PT");
+    text_seconds(text, value, unit);
+}
+
+void cli_text_interval(cli_text *text, int64_t months, int64_t days, int64_t value, cli_unit unit)
+{
+    cli_text_printf(text, "P%" PRId64 "M%" PRId64 "DT", months, days);
+    text_seconds(text, value, unit);
+}

@@ -1,6 +1,5 @@
 /*
  * Reading the format strings of an ArrowSchema once, so that printing a value needs no parsing.
- * Formats that no Iceberg type maps to are refused by name.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,10 +28,13 @@ static const plain_format plain_formats[] = {
     {"S", CLI_UINT, 2, CLI_SECOND, 0},
     {"I", CLI_UINT, 4, CLI_SECOND, 0},
     {"L", CLI_UINT, 8, CLI_SECOND, 0},
+    {"e", CLI_HALF, 2, CLI_SECOND, 0},
     {"f", CLI_FLOAT, 4, CLI_SECOND, 0},
     {"g", CLI_DOUBLE, 8, CLI_SECOND, 0},
     {"u", CLI_STRING, 0, CLI_SECOND, 0},
     {"U", CLI_LARGE_STRING, 0, CLI_SECOND, 0},
+    {"vu", CLI_STRING_VIEW, 0, CLI_SECOND, 0},
+    {"vz", CLI_BINARY_VIEW, 0, CLI_SECOND, 0},
     {"z", CLI_BINARY, 0, CLI_SECOND, 0},
     {"Z", CLI_LARGE_BINARY, 0, CLI_SECOND, 0},
     {"tdD", CLI_DATE, 4, CLI_SECOND, 0},
@@ -41,10 +43,20 @@ static const plain_format plain_formats[] = {
     {"ttm", CLI_TIME, 4, CLI_MILLI, 0},
     {"ttu", CLI_TIME, 8, CLI_MICRO, 0},
     {"ttn", CLI_TIME, 8, CLI_NANO, 0},
+    {"tDs", CLI_DURATION, 8, CLI_SECOND, 0},
+    {"tDm", CLI_DURATION, 8, CLI_MILLI, 0},
+    {"tDu", CLI_DURATION, 8, CLI_MICRO, 0},
+    {"tDn", CLI_DURATION, 8, CLI_NANO, 0},
+    {"tiM", CLI_INTERVAL, 4, CLI_SECOND, 0},
+    {"tiD", CLI_INTERVAL, 8, CLI_MILLI, 0},
+    {"tin", CLI_INTERVAL, 16, CLI_NANO, 0},
     {"+s", CLI_STRUCT, 0, CLI_SECOND, ANY_CHILDREN},
     {"+l", CLI_LIST, 0, CLI_SECOND, 1},
     {"+L", CLI_LARGE_LIST, 0, CLI_SECOND, 1},
+    {"+vl", CLI_LIST_VIEW, 0, CLI_SECOND, 1},
+    {"+vL", CLI_LARGE_LIST_VIEW, 0, CLI_SECOND, 1},
     {"+m", CLI_MAP, 0, CLI_SECOND, 1},
+    {"+r", CLI_RUNS, 0, CLI_SECOND, 2},
 };
 
 /* The 32-bit counts and lengths of schema metadata are in native order and not aligned. */
@@ -120,16 +132,38 @@ static bool parse_fixed_list(cli_type *type, const struct ArrowSchema *schema)
 
 static bool parse_decimal(cli_type *type, const struct ArrowSchema *schema)
 {
-    const char *end;
+    const char *at = schema->format + 2;
     long precision, scale;
-    if (!format_number(schema->format + 2, 38, &precision, &end) || *end != ',' ||
-        !format_number(end + 1, 38, &scale, &end)) {
+    long bits = 128;
+    if (!format_number(at, 76, &precision, &at) || *at != ',') {
+        return false;
+    }
+    bool negative = at[1] == '-';
+    if (!format_number(at + 1 + negative, 76, &scale, &at) ||
+        (*at == ',' && !format_number(at + 1, 256, &bits, &at)) || *at != '\0') {
         return false;
     }
     type->kind = CLI_DECIMAL;
-    type->width = 16;
-    type->scale = (int)scale;
-    return *end == '\0' || strcmp(end, ",128") == 0;
+    type->width = bits / 8;
+    type->scale = (int)(negative ? -scale : scale);
+    return bits == 32 || bits == 64 || bits == 128 || bits == 256;
+}
+
+/* "+ud:0,1" is dense, "+us:0,1" sparse. */
+static bool parse_union(cli_type *type, const struct ArrowSchema *schema)
+{
+    char mode = schema->format[2];
+    type->kind = CLI_UNION;
+    type->width = mode == 'd' ? 4 : 0;
+    if ((mode != 'd' && mode != 's') || schema->format[3] != ':') {
+        return false;
+    }
+    type->codes = schema->format + 4;
+    int64_t count = *type->codes != '\0';
+    for (const char *at = type->codes; *at != '\0'; at++) {
+        count += *at == ',';
+    }
+    return count == schema->n_children;
 }
 
 static bool parse_timestamp(cli_type *type, const struct ArrowSchema *schema)
@@ -168,6 +202,9 @@ static bool parse_format(cli_type *type, const struct ArrowSchema *schema)
     }
     if (strncmp(schema->format, "+w:", 3) == 0) {
         return parse_fixed_list(type, schema);
+    }
+    if (strncmp(schema->format, "+u", 2) == 0) {
+        return parse_union(type, schema);
     }
     if (strncmp(schema->format, "d:", 2) == 0) {
         return parse_decimal(type, schema);
@@ -219,6 +256,15 @@ static frz_code dictionary_init(cli_type *type, const struct ArrowSchema *schema
     return rc;
 }
 
+/* What the parts of maps and runs must be for values to be found in them. */
+static bool children_fit(const cli_type *type)
+{
+    if (type->kind == CLI_MAP) {
+        return type->children[0].kind == CLI_STRUCT && type->children[0].child_count == 2;
+    }
+    return type->kind != CLI_RUNS || type->children[0].kind == CLI_INT;
+}
+
 frz_code cli_type_init(cli_type *type, const struct ArrowSchema *schema, frz_error *err)
 {
     *type = (cli_type){.name = schema->name == NULL ? "" : schema->name};
@@ -230,8 +276,7 @@ frz_code cli_type_init(cli_type *type, const struct ArrowSchema *schema, frz_err
     }
     frz_code rc = type_add_children(type, (const struct ArrowSchema *const *)schema->children,
                                     (size_t)schema->n_children, err);
-    if (rc == FRZ_OK && type->kind == CLI_MAP &&
-        (type->children[0].kind != CLI_STRUCT || type->children[0].child_count != 2)) {
+    if (rc == FRZ_OK && !children_fit(type)) {
         rc = type_fail(schema, err);
     }
     return rc;
@@ -251,10 +296,12 @@ bool cli_type_is_number(const cli_type *type)
     switch (type->kind) {
     case CLI_INT:
     case CLI_UINT:
+    case CLI_HALF:
     case CLI_FLOAT:
     case CLI_DOUBLE:
     case CLI_DECIMAL:
         return true;
+    case CLI_RUNS:
     case CLI_DICTIONARY:
         return cli_type_is_number(&type->children[1]);
     default:

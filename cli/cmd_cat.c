@@ -12,7 +12,7 @@ static const cli_option cat_options[] = {
     {CLI_OPTION_ROWS, 0, "rows", "FROM:TO",
      "rows from FROM up to before TO, counted from 0; negative: from the end"},
     {CLI_OPTION_WHERE, 0, "where", "CONDITION", "only rows for which this is true"},
-    {CLI_OPTION_FORMAT, 0, "format", "FORMAT", "table, csv, jsonl, json or parquet"},
+    {CLI_OPTION_FORMAT, 0, "format", "FORMAT", "table, csv, jsonl, json, parquet or arrow"},
     {CLI_OPTION_OUTPUT, 'o', "output", "FILE", "write rows there, to a new file"},
     {CLI_OPTION_FORCE, 0, "force", NULL, "replace the file of -o if it is there"},
     {0, 0, NULL, NULL, NULL},

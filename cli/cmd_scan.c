@@ -11,7 +11,7 @@ static const cli_option scan_options[] = {
     {CLI_OPTION_SNAPSHOT, 0, "snapshot", "ID", "the table as it was; frazil snapshots lists them"},
     {CLI_OPTION_WITH_LINEAGE, 0, "with-lineage", NULL,
      "add _row_id and _last_updated_sequence_number"},
-    {CLI_OPTION_FORMAT, 0, "format", "FORMAT", "table, csv, jsonl, json or parquet"},
+    {CLI_OPTION_FORMAT, 0, "format", "FORMAT", "table, csv, jsonl, json, parquet or arrow"},
     {CLI_OPTION_OUTPUT, 'o', "output", "FILE", "write rows there, to a new file"},
     {CLI_OPTION_FORCE, 0, "force", NULL, "replace the file of -o if it is there"},
     {0, 0, NULL, NULL, NULL},

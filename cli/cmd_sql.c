@@ -11,7 +11,7 @@
 #define STATEMENT_MAX ((size_t)16 << 20)
 
 static const cli_option sql_options[] = {
-    {CLI_OPTION_FORMAT, 0, "format", "FORMAT", "table, csv, jsonl, json or parquet"},
+    {CLI_OPTION_FORMAT, 0, "format", "FORMAT", "table, csv, jsonl, json, parquet or arrow"},
     {CLI_OPTION_OUTPUT, 'o', "output", "FILE", "write rows there, to a new file"},
     {CLI_OPTION_FORCE, 0, "force", NULL, "replace the file of -o if it is there"},
     {0, 0, NULL, NULL, NULL},

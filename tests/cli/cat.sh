@@ -33,6 +33,10 @@ try cat some.parquet --columns i
 try cat "$files/flat.parquet" -o some.parquet
 try cat "$files/flat.parquet" -o some.parquet --rows :1 --force
 try cat some.parquet --columns i
+try cat "$files/flat.parquet" -o some.arrow
+head -c 6 some.arrow; echo
+try cat "$files/flat.parquet" -o some.arrows
+head -c 4 some.arrows | od -An -tx1
 
 # Mistakes
 echo "id,name" >a.csv

@@ -458,9 +458,151 @@ static void output_value__dictionaries_and_nulls(void **state)
 
 /* ---- failures ---- */
 
-static void output_type__foreign_formats_are_named(void **state)
+static void output_value__halves_are_shortest(void **state)
 {
-    static const char *const formats[] = {"e", "vu", "tiD", "d:9,2,256", "+l", "ts", "w:", "tsx:"};
+    static const uint16_t halves[] = {0x0000, 0x8000, 0x3C00, 0x2E66, 0x7BFF, 0x0001,
+                                      0x3555, 0x7C00, 0xFC00, 0x7E01, 0x0400, 0xC248};
+    (void)state;
+    assert_fixed(
+        "e", halves, 12,
+        "0.0,-0.0,1.0,0.1,65504.0,6e-08,0.3333,\"Infinity\",\"-Infinity\",\"NaN\",6.104e-05,"
+        "-3.14");
+}
+
+static void output_value__decimals_of_every_width(void **state)
+{
+    static const int32_t narrow[] = {-5, 12345};
+    static const int64_t wide[] = {-1, 123456789012345678};
+    static const int64_t widest[] = {-1, -1, -1, -1, 0, 0, 0, INT64_MIN, 7, 0, 0, 0};
+    (void)state;
+    assert_fixed("d:9,2,32", narrow, 2, "\"-0.05\",\"123.45\"");
+    assert_fixed("d:18,3,64", wide, 2, "\"-0.001\",\"123456789012345.678\"");
+    assert_fixed("d:76,0,256", widest, 3,
+                 "\"-1\",\"-578960446186580977117854925043439539266349923328202820197287920039565"
+                 "64819968\",\"7\"");
+    assert_fixed("d:76,76,256", widest, 1,
+                 "\"-0.000000000000000000000000000000000000000000000000000000000000000000000000000"
+                 "1\"");
+    assert_fixed("d:9,-3,32", narrow, 2, "\"-5000\",\"12345000\"");
+}
+
+static void output_value__durations_and_intervals(void **state)
+{
+    static const int64_t lengths[] = {0, -1500, INT64_MIN};
+    static const int32_t months[] = {14, -1};
+    static const int32_t days[] = {2, -1500, 0, 0};
+    static const int32_t all[] = {1, -2, -1, -1, 0, 0, 0, 0}; /* nanoseconds in two words */
+    (void)state;
+    assert_fixed("tDs", lengths, 2, "\"PT0.000000S\",\"PT-1500.000000S\"");
+    assert_fixed("tDm", lengths, 2, "\"PT0.000000S\",\"PT-1.500000S\"");
+    assert_fixed("tDn", lengths, 3,
+                 "\"PT0.000000000S\",\"PT-0.000001500S\",\"PT-9223372036.854775808S\"");
+    assert_fixed("tiM", months, 2, "\"P14M\",\"P-1M\"");
+    assert_fixed("tiD", days, 2, "\"P0M2DT-1.500000S\",\"P0M0DT0.000000S\"");
+    assert_fixed("tin", all, 2, "\"P1M-2DT-0.000000001S\",\"P0M0DT0.000000000S\"");
+}
+
+static void output_value__views(void **state)
+{
+    static const char elsewhere[] = "....longer than twelve";
+    struct {
+        int32_t len;
+        char text[12];
+    } views[] = {{2, "ab"}, {0, ""}, {18, ""}};
+    static const int32_t where[] = {0, 4};
+    static const int64_t sizes[] = {sizeof elsewhere};
+    static const uint8_t second_is_null[] = {0x5};
+    const void *buffers[] = {second_is_null, views, elsewhere, sizes};
+    struct ArrowSchema text = COLUMN_SCHEMA("vu", "t");
+    struct ArrowSchema bytes = COLUMN_SCHEMA("vz", "b");
+    struct ArrowArray array = {.length = 3, .null_count = 1, .n_buffers = 4, .buffers = buffers};
+    (void)state;
+    memcpy(views[2].text, "long", 4);
+    memcpy(views[2].text + 4, where, sizeof where);
+    assert_values(&text, &array, "\"ab\",null,\"longer than twelve\"");
+    assert_values(&bytes, &array, "\"6162\",null,\"6c6f6e676572207468616e207477656c7665\"");
+}
+
+static void output_value__list_views(void **state)
+{
+    static const int16_t items[] = {1, 2, 3, 4};
+    static const int32_t offsets[] = {2, 0, 3};
+    static const int32_t counts[] = {2, 3, 0};
+    static const int64_t large_offsets[] = {2, 0, 3};
+    static const int64_t large_counts[] = {2, 3, 0};
+    const void *item_buffers[] = {NULL, items};
+    const void *buffers[] = {NULL, offsets, counts};
+    const void *large_buffers[] = {NULL, large_offsets, large_counts};
+    struct ArrowArray item = {.length = 4, .n_buffers = 2, .buffers = item_buffers};
+    struct ArrowArray *children[] = {&item};
+    struct ArrowSchema item_schema = COLUMN_SCHEMA("s", "item");
+    struct ArrowSchema *child_schemas[] = {&item_schema};
+    struct ArrowSchema schema = {
+        .format = "+vl", .name = "v", .n_children = 1, .children = child_schemas};
+    struct ArrowArray array = {
+        .length = 3, .n_buffers = 3, .buffers = buffers, .n_children = 1, .children = children};
+    (void)state;
+    assert_values(&schema, &array, "[3,4],[1,2,3],[]");
+    schema.format = "+vL";
+    array.buffers = large_buffers;
+    assert_values(&schema, &array, "[3,4],[1,2,3],[]");
+}
+
+static void output_value__unions(void **state)
+{
+    static const int8_t codes[] = {5, 0, 5, 0};
+    static const int32_t offsets[] = {0, 0, 1, 1};
+    static const int64_t numbers[] = {10, 11, 12, 13};
+    static const uint8_t bits[] = {0x1};
+    static const uint8_t first_is_valid[] = {0x1};
+    const void *number_buffers[] = {NULL, numbers};
+    const void *bit_buffers[] = {first_is_valid, bits};
+    const void *dense_buffers[] = {codes, offsets};
+    struct ArrowArray number = {.length = 4, .n_buffers = 2, .buffers = number_buffers};
+    struct ArrowArray bit = {.length = 4, .null_count = 3, .n_buffers = 2, .buffers = bit_buffers};
+    struct ArrowArray *children[] = {&number, &bit};
+    struct ArrowSchema number_schema = COLUMN_SCHEMA("l", "n");
+    struct ArrowSchema bit_schema = COLUMN_SCHEMA("b", "b");
+    struct ArrowSchema *child_schemas[] = {&number_schema, &bit_schema};
+    struct ArrowSchema schema = {
+        .format = "+ud:0,5", .name = "u", .n_children = 2, .children = child_schemas};
+    struct ArrowArray array = {.length = 4,
+                               .n_buffers = 2,
+                               .buffers = dense_buffers,
+                               .n_children = 2,
+                               .children = children};
+    (void)state;
+    assert_values(&schema, &array, "true,10,null,11");
+    schema.format = "+us:0,5";
+    array.n_buffers = 1;
+    assert_values(&schema, &array, "true,11,null,13");
+}
+
+static void output_value__runs(void **state)
+{
+    static const int16_t ends[] = {2, 3, 6};
+    static const int32_t values[] = {7, 8, 9};
+    static const uint8_t second_is_null[] = {0x5};
+    const void *end_buffers[] = {NULL, ends};
+    const void *value_buffers[] = {second_is_null, values};
+    struct ArrowArray end = {.length = 3, .n_buffers = 2, .buffers = end_buffers};
+    struct ArrowArray value = {
+        .length = 3, .null_count = 1, .n_buffers = 2, .buffers = value_buffers};
+    struct ArrowArray *children[] = {&end, &value};
+    struct ArrowSchema end_schema = COLUMN_SCHEMA("s", "run_ends");
+    struct ArrowSchema value_schema = COLUMN_SCHEMA("i", "values");
+    struct ArrowSchema *child_schemas[] = {&end_schema, &value_schema};
+    struct ArrowSchema schema = {
+        .format = "+r", .name = "r", .n_children = 2, .children = child_schemas};
+    struct ArrowArray array = {.length = 5, .offset = 1, .n_children = 2, .children = children};
+    (void)state;
+    assert_values(&schema, &array, "7,null,9,9,9");
+}
+
+static void output_type__unknown_formats_are_named(void **state)
+{
+    static const char *const formats[] = {"x",     "+x", "d:9", "d:9,2,48", "+l",
+                                          "+ud:0", "ts", "w:",  "tsx:"};
     (void)state;
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         struct ArrowSchema schema = COLUMN_SCHEMA(formats[i], "odd");
@@ -524,7 +666,14 @@ int main(void)
         cmocka_unit_test(output_value__nested_with_offsets_at_every_level),
         cmocka_unit_test(output_value__maps_and_fixed_lists),
         cmocka_unit_test(output_value__dictionaries_and_nulls),
-        cmocka_unit_test(output_type__foreign_formats_are_named),
+        cmocka_unit_test(output_value__halves_are_shortest),
+        cmocka_unit_test(output_value__decimals_of_every_width),
+        cmocka_unit_test(output_value__durations_and_intervals),
+        cmocka_unit_test(output_value__views),
+        cmocka_unit_test(output_value__list_views),
+        cmocka_unit_test(output_value__unions),
+        cmocka_unit_test(output_value__runs),
+        cmocka_unit_test(output_type__unknown_formats_are_named),
         cmocka_unit_test(output_jsonl__bytes_that_are_no_text_are_an_error),
         cmocka_unit_test(output_stream__an_early_failure_prints_nothing),
     };
