@@ -1,6 +1,7 @@
 /*
  * parquet_gen OUT [--rows N] [--codec C] [--page-version V] [--dictionary auto|never]
- *             [--page-bytes B] [--page-rows N] [--nulls PCT] [--group-rows N] [--by-column]
+ *             [--page-bytes B] [--page-rows N] [--page-index 0|1] [--nulls PCT] [--group-rows N]
+ *             [--by-column]
  *
  * Writes a fixed table with a column of every type, nested ones included, and prints the rows that
  * readers must find, as JSON lines: decimals, dates and times as text, bytes in hex, a map as a
@@ -502,6 +503,8 @@ static bool parse_option(arguments *a, const char *name, const char *value)
         a->opts.page_bytes = (size_t)number;
     } else if (strcmp(name, "--page-rows") == 0) {
         a->opts.page_rows = number;
+    } else if (strcmp(name, "--page-index") == 0) {
+        a->opts.no_page_index = number == 0;
     } else if (strcmp(name, "--nulls") == 0) {
         a->nulls = (uint64_t)number;
     } else if (strcmp(name, "--group-rows") == 0) {

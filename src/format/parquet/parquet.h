@@ -47,13 +47,14 @@ typedef struct frz_parquet_write_options {
     frz_parquet_codec codec;
     int level; /* codec's level; 0: default (zstd 1, brotli 8) */
     frz_parquet_dictionary dictionary;
-    bool byte_stream_split;  /* for float and double */
-    int page_version;        /* 1 or 2 */
-    size_t page_bytes;       /* about, before compression; 0: 256 KiB */
-    int64_t page_rows;       /* 0: no bound */
-    size_t group_bytes;      /* encoded bytes after which write() ends a group; 0: 32 MiB */
-    int64_t group_rows;      /* 0: no bound */
-    bool no_statistics;      /* manifests carry none of their own */
+    bool byte_stream_split; /* for float and double */
+    int page_version;       /* 1 or 2 */
+    size_t page_bytes;      /* about, before compression; 0: 256 KiB */
+    int64_t page_rows;      /* 0: no bound */
+    size_t group_bytes;     /* encoded bytes after which write() ends a group; 0: 32 MiB */
+    int64_t group_rows;     /* 0: no bound */
+    bool no_statistics;     /* nor page index and sizes; manifests carry none of their own */
+    bool no_page_index;
     bool no_metrics;         /* do not collect frz_field_stats */
     const char *const *keys; /* key-value metadata */
     const char *const *values;

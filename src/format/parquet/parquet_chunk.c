@@ -92,8 +92,13 @@ static void parse_page_encoding(parquet_thrift *t, parquet_chunk *c)
 static void parse_encoding_stats(parquet_thrift *t, const parquet_thrift_field *f, parquet_chunk *c)
 {
     size_t count = parquet_thrift_list(t, f, PARQUET_THRIFT_STRUCT, 1);
+    const uint8_t *first = t->at;
     for (size_t i = 0; i < count && t->rc == FRZ_OK; i++) {
         parse_page_encoding(t, c);
+    }
+    if (t->rc == FRZ_OK) {
+        c->encoding_stats =
+            (parquet_encoded_list){{(const char *)first, (size_t)(t->at - first)}, count};
     }
 }
 

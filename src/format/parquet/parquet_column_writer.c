@@ -119,6 +119,7 @@ static frz_code put_page(parquet_column_writer *column, parquet_page_out *page, 
     FRZ_TRY(frz_buf_append(&column->pages, levels.ptr, levels.len, err));
     FRZ_TRY(frz_buf_append(&column->pages, body.ptr, body.len, err));
     column->packed_size += column->pages.len - start;
+    column->page_size = column->pages.len - start;
     column->encodings |= 1u << page->encoding;
 out:
     return rc;
@@ -379,23 +380,55 @@ out:
     return rc;
 }
 
-static frz_code flush_page(parquet_column_writer *column, frz_error *err)
+static frz_code measure_page(parquet_column_writer *column, parquet_page_stats *stats,
+                             frz_error *err)
+{
+    *stats = (parquet_page_stats){.nans = 0};
+    column->stats.slots += (int64_t)column->page_slots;
+    column->stats.nulls += (int64_t)(column->page_slots - column->value_count);
+    if (column->shared->opts.no_statistics && column->metrics == NULL) {
+        return FRZ_OK;
+    }
+    return parquet_write_stats_add(&column->stats, column->values.data, column->values.len,
+                                   column->value_count, stats, err);
+}
+
+/* Note the page that was just encoded. */
+static frz_code index_page(parquet_column_writer *column, uint64_t offset,
+                           const parquet_page_stats *stats, frz_error *err)
 {
     const frz_parquet_write_options *opts = &column->shared->opts;
+    const parquet_index_page page = {
+        .offset = offset,
+        .size = column->page_size,
+        .rows = (int64_t)column->page_rows,
+        .nulls = (int64_t)(column->page_slots - column->value_count),
+        .values = column->value_count,
+        .stats = stats,
+    };
+    if (opts->no_statistics) {
+        return FRZ_OK;
+    }
+    return parquet_index_out_add(&column->index, &page, &column->rep, &column->def,
+                                 !opts->no_page_index, err);
+}
+
+static frz_code flush_page(parquet_column_writer *column, frz_error *err)
+{
     frz_code rc = FRZ_OK;
     parquet_encoding encoding;
+    parquet_page_stats stats;
     frz_str values;
+    /* the dictionary's page, if it is out, stands before the data pages */
+    uint64_t offset = column->packed_size - column->dictionary_size;
     if (column->page_slots == 0) {
         return FRZ_OK;
     }
-    column->stats.slots += (int64_t)column->page_slots;
-    column->stats.nulls += (int64_t)(column->page_slots - column->value_count);
-    if (!opts->no_statistics || column->metrics != NULL) {
-        FRZ_TRY(parquet_write_stats_add(&column->stats, column->values.data, column->values.len,
-                                        column->value_count, err));
-    }
+    FRZ_TRY(measure_page(column, &stats, err));
     FRZ_TRY(choose_encoding(column, &encoding, &values, err));
     FRZ_TRY(put_data_page(column, encoding, values, err));
+    column->page_counts[encoding]++;
+    FRZ_TRY(index_page(column, offset, &stats, err));
     frz_buf_clear(&column->values);
     levels_clear(&column->def);
     levels_clear(&column->rep);
@@ -524,6 +557,7 @@ void parquet_column_writer_init(parquet_column_writer *column, parquet_write_sha
     frz_buf_init(&column->pages, shared->env, FRZ_BUF_NO_LIMIT);
     parquet_dictionary_out_init(&column->dictionary, shared->env, leaf->width);
     parquet_write_stats_init(&column->stats, shared->env, leaf);
+    parquet_index_out_init(&column->index, shared->env, leaf);
 }
 
 void parquet_column_writer_free(parquet_column_writer *column)
@@ -537,6 +571,7 @@ void parquet_column_writer_free(parquet_column_writer *column)
     frz_buf_reset(&column->pages);
     parquet_dictionary_out_reset(&column->dictionary);
     parquet_write_stats_reset(&column->stats);
+    parquet_index_out_reset(&column->index);
 }
 
 void parquet_column_writer_begin(parquet_column_writer *column, bool direct)
@@ -549,58 +584,90 @@ void parquet_column_writer_begin(parquet_column_writer *column, bool direct)
     column->encodings = column->leaf->max_def > 0 ? 1u << PARQUET_RLE : 0;
     column->dictionary_size = 0;
     column->packed_size = column->raw_size = 0;
+    memset(column->page_counts, 0, sizeof column->page_counts);
     parquet_write_stats_reset(&column->stats);
+    parquet_index_out_reset(&column->index);
 }
 
 size_t parquet_column_writer_pending(const parquet_column_writer *column)
 {
     return column->values.len + column->def.bytes.len + column->rep.bytes.len + column->pages.len +
-           column->dictionary.values.len;
+           column->dictionary.values.len + parquet_index_out_pending(&column->index);
 }
 
-static frz_code measure_chunk(parquet_column_writer *column, parquet_statistics *statistics,
-                              frz_error *err)
+/* How many pages have which encoding. */
+static frz_code count_pages(parquet_column_writer *column, parquet_encoded_list *out,
+                            frz_error *err)
 {
+    parquet_write_shared *shared = column->shared;
+    parquet_page_count counts[PARQUET_ENCODING_COUNT + 1];
+    const parquet_page_type type =
+        shared->opts.page_version == 2 ? PARQUET_DATA_PAGE_V2 : PARQUET_DATA_PAGE;
+    size_t count = 0;
+    if (column->dictionary_size > 0) {
+        counts[count++] = (parquet_page_count){PARQUET_DICTIONARY_PAGE, PARQUET_PLAIN, 1};
+    }
+    for (size_t e = 0; e < PARQUET_ENCODING_COUNT; e++) {
+        if (column->page_counts[e] > 0) {
+            counts[count++] =
+                (parquet_page_count){type, (parquet_encoding)e, column->page_counts[e]};
+        }
+    }
+    return parquet_page_counts_encode(counts, count, &shared->chunk_arena, &shared->other, out,
+                                      err);
+}
+
+/* What is not needed for reading the chunk. */
+static frz_code describe_chunk(parquet_column_writer *column, parquet_chunk *chunk, frz_error *err)
+{
+    parquet_write_shared *shared = column->shared;
     frz_code rc = FRZ_OK;
-    if (!column->shared->opts.no_statistics) {
-        FRZ_TRY(parquet_write_stats_footer(&column->stats, &column->shared->chunk_arena,
-                                           column->leaf, statistics, err));
-    }
-    if (column->metrics != NULL) {
-        frz_field_stats metrics;
-        parquet_write_stats_metrics(&column->stats, column->leaf->field, &metrics);
-        FRZ_TRY(parquet_metrics_sum_add(column->metrics, &metrics, err));
-    }
+    const size_t column_index = shared->column_indexes.len;
+    const size_t offset_index = shared->offset_indexes.len;
+    FRZ_TRY(parquet_write_stats_footer(&column->stats, &shared->chunk_arena, column->leaf,
+                                       &chunk->statistics, err));
+    FRZ_TRY(count_pages(column, &chunk->encoding_stats, err));
+    FRZ_TRY(parquet_index_out_sizes(&column->index, column->stats.bytes, &shared->chunk_arena,
+                                    &shared->other, &chunk->sizes, err));
+    FRZ_TRY(parquet_index_out_write(&column->index, column->offset + column->dictionary_size,
+                                    &shared->column_indexes, &shared->offset_indexes, err));
+    chunk->column_index_length = (int32_t)(shared->column_indexes.len - column_index);
+    chunk->offset_index_length = (int32_t)(shared->offset_indexes.len - offset_index);
 out:
     return rc;
 }
 
-frz_code parquet_column_writer_end(parquet_column_writer *column, frz_buf *chunks,
-                                   uint64_t *raw_size, uint64_t *packed_size, frz_error *err)
+frz_code parquet_column_writer_end(parquet_column_writer *column, parquet_chunk *out,
+                                   frz_error *err)
 {
     const parquet_write_leaf *leaf = column->leaf;
     frz_code rc = FRZ_OK;
     parquet_chunk chunk = {
         .physical = leaf->physical,
         .codec = (int32_t)column->shared->opts.codec,
+        .statistics = {.min_exact = -1, .max_exact = -1},
     };
     FRZ_TRY(flush_page(column, err));
     FRZ_TRY(release_pages(column, err));
-    chunk.statistics.min_exact = chunk.statistics.max_exact = -1;
-    FRZ_TRY(measure_chunk(column, &chunk.statistics, err));
+    if (!column->shared->opts.no_statistics) {
+        FRZ_TRY(describe_chunk(column, &chunk, err));
+    }
+    if (column->metrics != NULL) {
+        frz_field_stats metrics;
+        parquet_write_stats_metrics(&column->stats, leaf->field, &metrics);
+        FRZ_TRY(parquet_metrics_sum_add(column->metrics, &metrics, err));
+    }
     chunk.encodings = column->encodings;
     chunk.num_values = column->stats.slots;
     chunk.total_uncompressed_size = (int64_t)column->raw_size;
     chunk.total_compressed_size = (int64_t)column->packed_size;
     chunk.data_page_offset = (int64_t)(column->offset + column->dictionary_size);
     chunk.dictionary_page_offset = column->dictionary_size > 0 ? (int64_t)column->offset : 0;
-    FRZ_TRY(parquet_chunk_write(&chunk, leaf->path, leaf->path_count, chunks, err));
-    *raw_size += column->raw_size;
-    *packed_size += column->packed_size;
+    *out = chunk;
     /* columns of a wide file take turns: what one held is free for the next */
     frz_buf_reset(&column->pages);
     frz_buf_reset(&column->values);
+    parquet_index_out_reset(&column->index);
 out:
-    frz_arena_reset(&column->shared->chunk_arena);
     return frz_context(err, rc, "column \"%.*s\"", FRZ_STR_ARG(leaf->dotted));
 }

@@ -105,6 +105,30 @@ static bool has_statistics(const parquet_statistics *stats)
            stats->max_value.ptr != NULL || stats->min_value.ptr != NULL;
 }
 
+static void put_encoded_list(parquet_thrift_out *t, int16_t id, parquet_thrift_type element,
+                             parquet_encoded_list list)
+{
+    if (list.count > 0) {
+        parquet_put_list(t, id, element, list.count);
+        parquet_put_encoded(t, list.bytes);
+    }
+}
+
+static void put_sizes(parquet_thrift_out *t, const parquet_size_statistics *sizes)
+{
+    if (!sizes->has_unencoded_bytes && sizes->repetition_levels.count == 0 &&
+        sizes->definition_levels.count == 0) {
+        return;
+    }
+    parquet_put_struct(t, 16);
+    if (sizes->has_unencoded_bytes) {
+        parquet_put_i64(t, 1, sizes->unencoded_bytes);
+    }
+    put_encoded_list(t, 2, PARQUET_THRIFT_I64, sizes->repetition_levels);
+    put_encoded_list(t, 3, PARQUET_THRIFT_I64, sizes->definition_levels);
+    parquet_put_end(t);
+}
+
 static void put_encodings(parquet_thrift_out *t, uint32_t encodings)
 {
     parquet_put_list(t, 2, PARQUET_THRIFT_I32, (size_t)__builtin_popcount(encodings));
@@ -136,6 +160,8 @@ static void put_column_metadata(parquet_thrift_out *t, const parquet_chunk *chun
     if (has_statistics(&chunk->statistics)) {
         put_statistics(t, &chunk->statistics);
     }
+    put_encoded_list(t, 13, PARQUET_THRIFT_STRUCT, chunk->encoding_stats);
+    put_sizes(t, &chunk->sizes);
 }
 
 frz_code parquet_chunk_write(const parquet_chunk *chunk, const frz_str *path, size_t path_count,
@@ -147,17 +173,35 @@ frz_code parquet_chunk_write(const parquet_chunk *chunk, const frz_str *path, si
     parquet_put_struct(&t, 3);
     put_column_metadata(&t, chunk, path, path_count);
     parquet_put_end(&t);
-    parquet_put_end(&t);
+    if (chunk->offset_index_length > 0) {
+        parquet_put_pause(&t);
+    } else {
+        parquet_put_end(&t);
+    }
     return t.rc;
 }
 
-frz_code parquet_group_write(const parquet_group *group, int64_t packed_size, size_t ordinal,
-                             frz_str chunks, frz_buf *out, frz_error *err)
+static frz_code mark_chunk(const parquet_chunk *chunk, const frz_buf *out, frz_buf *marks,
+                           frz_error *err)
 {
+    const parquet_index_mark mark = {out->len, chunk->offset_index_length,
+                                     chunk->column_index_length};
+    return mark.offset_index_len == 0 ? FRZ_OK : frz_buf_append(marks, &mark, sizeof mark, err);
+}
+
+frz_code parquet_group_write(const parquet_group *group, int64_t packed_size, size_t ordinal,
+                             const parquet_chunk *chunks, const parquet_write_leaf *leaves,
+                             frz_buf *out, frz_buf *marks, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
     parquet_thrift_out t;
     parquet_put_begin(&t, out, err);
     parquet_put_list(&t, 1, PARQUET_THRIFT_STRUCT, group->chunk_count);
-    parquet_put_encoded(&t, chunks);
+    for (size_t i = 0; i < group->chunk_count; i++) {
+        FRZ_TRY(t.rc);
+        FRZ_TRY(parquet_chunk_write(&chunks[i], leaves[i].path, leaves[i].path_count, out, err));
+        FRZ_TRY(mark_chunk(&chunks[i], out, marks, err));
+    }
     parquet_put_i64(&t, 2, group->total_byte_size);
     parquet_put_i64(&t, 3, group->num_rows);
     parquet_put_i64(&t, 5, group->file_offset);
@@ -166,7 +210,27 @@ frz_code parquet_group_write(const parquet_group *group, int64_t packed_size, si
         parquet_put_i16(&t, 7, (int16_t)ordinal);
     }
     parquet_put_end(&t);
-    return t.rc;
+    rc = t.rc;
+out:
+    return rc;
+}
+
+frz_code parquet_page_counts_encode(const parquet_page_count *counts, size_t count,
+                                    frz_arena *arena, frz_buf *room, parquet_encoded_list *out,
+                                    frz_error *err)
+{
+    parquet_thrift_out t;
+    frz_buf_clear(room);
+    parquet_put_begin(&t, room, err);
+    for (size_t i = 0; i < count; i++) {
+        parquet_put_item_struct(&t);
+        parquet_put_i32(&t, 1, (int32_t)counts[i].type);
+        parquet_put_i32(&t, 2, (int32_t)counts[i].encoding);
+        parquet_put_i32(&t, 3, (int32_t)counts[i].count);
+        parquet_put_end(&t);
+    }
+    out->count = count;
+    return t.rc != FRZ_OK ? t.rc : frz_arena_str(arena, frz_buf_view(room), &out->bytes, err);
 }
 
 /* ---- schema ---- */
@@ -264,6 +328,33 @@ static void put_orders(parquet_thrift_out *t, size_t leaf_count)
     }
 }
 
+/* The groups with what was not known when they were encoded: where the page indexes are. */
+static void put_groups(parquet_thrift_out *t, const parquet_footer_out *footer)
+{
+    size_t done = 0;
+    uint64_t offset_index = footer->offset_indexes_at;
+    uint64_t column_index = footer->column_indexes_at;
+    parquet_put_list(t, 4, PARQUET_THRIFT_STRUCT, footer->group_count);
+    for (size_t i = 0; i < footer->mark_count; i++) {
+        const parquet_index_mark *mark = &footer->marks[i];
+        parquet_put_encoded(t, (frz_str){footer->groups.ptr + done, mark->at - done});
+        parquet_put_resume(t, 3);
+        parquet_put_i64(t, 4, (int64_t)offset_index);
+        parquet_put_i32(t, 5, mark->offset_index_len);
+        if (mark->column_index_len > 0) {
+            parquet_put_i64(t, 6, (int64_t)column_index);
+            parquet_put_i32(t, 7, mark->column_index_len);
+        }
+        parquet_put_end(t);
+        offset_index += (uint64_t)mark->offset_index_len;
+        column_index += (uint64_t)mark->column_index_len;
+        done = mark->at;
+    }
+    if (footer->groups.len > done) {
+        parquet_put_encoded(t, (frz_str){footer->groups.ptr + done, footer->groups.len - done});
+    }
+}
+
 frz_code parquet_footer_write(const parquet_footer_out *footer, frz_buf *out, frz_error *err)
 {
     parquet_thrift_out t;
@@ -274,8 +365,7 @@ frz_code parquet_footer_write(const parquet_footer_out *footer, frz_buf *out, fr
         put_element(&t, &footer->elements[i], i == 0);
     }
     parquet_put_i64(&t, 3, footer->num_rows);
-    parquet_put_list(&t, 4, PARQUET_THRIFT_STRUCT, footer->group_count);
-    parquet_put_encoded(&t, footer->groups);
+    put_groups(&t, footer);
     put_keys(&t, footer);
     parquet_put_binary(&t, 6, FRZ_STR(CREATED_BY));
     if (footer->with_orders) {

@@ -34,7 +34,8 @@ typedef enum parquet_encoding {
     PARQUET_DELTA_LENGTH_BYTE_ARRAY = 6,
     PARQUET_DELTA_BYTE_ARRAY = 7,
     PARQUET_RLE_DICTIONARY = 8,
-    PARQUET_BYTE_STREAM_SPLIT = 9
+    PARQUET_BYTE_STREAM_SPLIT = 9,
+    PARQUET_ENCODING_COUNT /* of the numbers that are known */
 } parquet_encoding;
 
 typedef enum parquet_page_type {
@@ -120,26 +121,27 @@ typedef struct parquet_size_statistics {
 
 /* A column chunk. Complete in itself: strings are views of the footer's bytes. */
 typedef struct parquet_chunk {
-    parquet_physical physical;       /* ColumnMetaData 1 */
-    uint32_t encodings;              /* 2: bit e stands for encoding e */
-    int32_t codec;                   /* 4 */
-    int64_t num_values;              /* 5 */
-    int64_t total_uncompressed_size; /* 6 */
-    int64_t total_compressed_size;   /* 7 */
-    int64_t data_page_offset;        /* 9 */
-    int64_t dictionary_page_offset;  /* 11; 0: none */
-    parquet_statistics statistics;   /* 12 */
-    bool has_encoding_stats;         /* 13 is there and names a data page */
-    bool all_dictionary;             /* 13: the dictionary encodes every data page */
-    int64_t bloom_filter_offset;     /* 14; 0: none */
-    int32_t bloom_filter_length;     /* 15; 0: not told */
-    parquet_size_statistics sizes;   /* 16 */
-    frz_str file_path;               /* ColumnChunk 1; ptr NULL: this file */
-    int64_t offset_index_offset;     /* ColumnChunk 4; 0: none */
-    int32_t offset_index_length;     /* ColumnChunk 5 */
-    int64_t column_index_offset;     /* ColumnChunk 6; 0: none */
-    int32_t column_index_length;     /* ColumnChunk 7 */
-    bool encrypted;                  /* ColumnChunk 8 or 9 present */
+    parquet_physical physical;           /* ColumnMetaData 1 */
+    uint32_t encodings;                  /* 2: bit e stands for encoding e */
+    int32_t codec;                       /* 4 */
+    int64_t num_values;                  /* 5 */
+    int64_t total_uncompressed_size;     /* 6 */
+    int64_t total_compressed_size;       /* 7 */
+    int64_t data_page_offset;            /* 9 */
+    int64_t dictionary_page_offset;      /* 11; 0: none */
+    parquet_statistics statistics;       /* 12 */
+    parquet_encoded_list encoding_stats; /* 13 */
+    bool has_encoding_stats;             /* 13 is there and names a data page */
+    bool all_dictionary;                 /* 13: the dictionary encodes every data page */
+    int64_t bloom_filter_offset;         /* 14; 0: none */
+    int32_t bloom_filter_length;         /* 15; 0: not told */
+    parquet_size_statistics sizes;       /* 16 */
+    frz_str file_path;                   /* ColumnChunk 1; ptr NULL: this file */
+    int64_t offset_index_offset;         /* ColumnChunk 4; 0: none */
+    int32_t offset_index_length;         /* ColumnChunk 5 */
+    int64_t column_index_offset;         /* ColumnChunk 6; 0: none */
+    int32_t column_index_length;         /* ColumnChunk 7 */
+    bool encrypted;                      /* ColumnChunk 8 or 9 present */
 } parquet_chunk;
 
 typedef struct parquet_sorting_column {

@@ -159,9 +159,8 @@ static bool field_fits(const frz_parquet_writer *w, const parquet_write_node *no
 
 /* ---- copying ---- */
 
-static frz_code copy_chunk(frz_parquet_writer *w, const parquet_write_leaf *leaf,
-                           const parquet_file *src, const parquet_chunk *from, size_t column,
-                           frz_error *err)
+static frz_code copy_chunk(frz_parquet_writer *w, const parquet_file *src,
+                           const parquet_chunk *from, size_t column, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     int64_t start = parquet_chunk_start(from);
@@ -182,9 +181,7 @@ static frz_code copy_chunk(frz_parquet_writer *w, const parquet_write_leaf *leaf
     }
     FRZ_TRY(parquet_output_copy(&w->shared.output, src->base.file, (uint64_t)start,
                                 (uint64_t)from->total_compressed_size, err));
-    FRZ_TRY(parquet_chunk_write(&chunk, leaf->path, leaf->path_count, &w->chunks, err));
-    w->raw_size += (uint64_t)from->total_uncompressed_size;
-    w->packed_size += (uint64_t)from->total_compressed_size;
+    parquet_writer_add_chunk(w, &chunk);
 out:
     return rc;
 }
@@ -200,7 +197,7 @@ static frz_code copy_field(frz_parquet_writer *w, const parquet_write_node *node
         const parquet_write_leaf *leaf = &w->schema.leaves[own];
         parquet_chunk chunk;
         FRZ_TRY(parquet_file_chunk(src, group, column, &chunk, err));
-        FRZ_TRY(copy_chunk(w, leaf, src, &chunk, column, err));
+        FRZ_TRY(copy_chunk(w, src, &chunk, column, err));
         if (w->columns[own].metrics != NULL) {
             frz_field_stats metrics;
             parquet_statistics_metrics(src, column, group, &chunk, leaf->field, &metrics);

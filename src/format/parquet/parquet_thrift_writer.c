@@ -115,6 +115,17 @@ void parquet_put_list(parquet_thrift_out *t, int16_t id, parquet_thrift_type ele
     }
 }
 
+/* Outside of a field's header a boolean takes a byte, which names the same types as the header. */
+void parquet_put_item_bool(parquet_thrift_out *t, bool value)
+{
+    put_byte(t, value ? PARQUET_THRIFT_TRUE : PARQUET_THRIFT_FALSE);
+}
+
+void parquet_put_item_i64(parquet_thrift_out *t, int64_t value)
+{
+    put_zigzag(t, value);
+}
+
 void parquet_put_item_i32(parquet_thrift_out *t, int32_t value)
 {
     put_zigzag(t, value);
@@ -128,6 +139,18 @@ void parquet_put_item_struct(parquet_thrift_out *t)
 void parquet_put_encoded(parquet_thrift_out *t, frz_str bytes)
 {
     put_bytes(t, bytes.ptr, bytes.len);
+}
+
+void parquet_put_pause(parquet_thrift_out *t)
+{
+    assert(t->depth > 0);
+    t->depth--;
+}
+
+void parquet_put_resume(parquet_thrift_out *t, int16_t last)
+{
+    open_struct(t);
+    t->last[t->depth - 1] = last;
 }
 
 void parquet_put_end(parquet_thrift_out *t)

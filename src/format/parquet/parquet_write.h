@@ -5,7 +5,9 @@
  *   parquet_footer_writer.c   footer and page headers in it
  *   parquet_encoders.c        value and level encodings, bytes in, bytes out
  *   parquet_dictionary_writer.c  the distinct values of one column chunk
- *   parquet_write_stats.c     bounds and counts of one column chunk
+ *   parquet_write_stats.c     bounds and counts of one column chunk and its pages
+ *   parquet_write_bounds.c    bounds as the file spells them
+ *   parquet_index_writer.c    column index, offset index and level counts of one column chunk
  *   parquet_output.c          where bytes of the file go; joins neighbouring copies
  *   parquet_column_writer.c   one leaf column: values and levels to pages to a chunk
  *   parquet_write_schema.c    Iceberg types to schema elements and leaves
@@ -44,12 +46,18 @@ void parquet_put_binary(parquet_thrift_out *t, int16_t id, frz_str value);
 void parquet_put_struct(parquet_thrift_out *t, int16_t id); /* ended by parquet_put_end */
 void parquet_put_list(parquet_thrift_out *t, int16_t id, parquet_thrift_type element, size_t count);
 /* Elements of a list */
+void parquet_put_item_bool(parquet_thrift_out *t, bool value);
 void parquet_put_item_i32(parquet_thrift_out *t, int32_t value);
+void parquet_put_item_i64(parquet_thrift_out *t, int64_t value);
 void parquet_put_item_binary(parquet_thrift_out *t, frz_str value);
 void parquet_put_item_struct(parquet_thrift_out *t); /* ended by parquet_put_end */
 /* Bytes of structs that were encoded before */
 void parquet_put_encoded(parquet_thrift_out *t, frz_str bytes);
 void parquet_put_end(parquet_thrift_out *t);
+/* Leave a struct open at its end, and go on with it later, behind the bytes before: last is the id
+ * of its last field. */
+void parquet_put_pause(parquet_thrift_out *t);
+void parquet_put_resume(parquet_thrift_out *t, int16_t last);
 
 /* ---- headers and footer (parquet_footer_writer.c) ---- */
 
@@ -68,11 +76,34 @@ typedef struct parquet_page_out {
 
 /* Sizes that do not fit the format's 32 bits are FRZ_E_LIMIT. */
 frz_code parquet_page_header_write(const parquet_page_out *page, frz_buf *out, frz_error *err);
-/* One ColumnChunk / RowGroup as an element of its list, without a list header. */
+
+/* A page type with an encoding, and how many pages of a chunk have them. */
+typedef struct parquet_page_count {
+    parquet_page_type type;
+    parquet_encoding encoding;
+    size_t count;
+} parquet_page_count;
+/* encoding_stats, in the arena; room: scratch. */
+frz_code parquet_page_counts_encode(const parquet_page_count *counts, size_t count,
+                                    frz_arena *arena, frz_buf *room, parquet_encoded_list *out,
+                                    frz_error *err);
+
+/* A column chunk in the encoded row groups whose page index has no place in the file yet. */
+typedef struct parquet_index_mark {
+    size_t at; /* where the chunk's fields 4 to 7 belong */
+    int32_t offset_index_len, column_index_len;
+} parquet_index_mark;
+
+/* One ColumnChunk as an element of its list. If it has page indexes it is left open at its end,
+ * where parquet_put_resume goes on. */
 frz_code parquet_chunk_write(const parquet_chunk *chunk, const frz_str *path, size_t path_count,
                              frz_buf *out, frz_error *err);
+struct parquet_write_leaf; /* below */
+/* Append a RowGroup as an element of its list, and marks for the chunks that have page indexes
+ * (their lengths are set, the offsets are not looked at). */
 frz_code parquet_group_write(const parquet_group *group, int64_t packed_size, size_t ordinal,
-                             frz_str chunks, frz_buf *out, frz_error *err);
+                             const parquet_chunk *chunks, const struct parquet_write_leaf *leaves,
+                             frz_buf *out, frz_buf *marks, frz_error *err);
 
 typedef struct parquet_footer_out {
     const parquet_element *elements;
@@ -80,6 +111,9 @@ typedef struct parquet_footer_out {
     int64_t num_rows;
     frz_str groups; /* encoded RowGroups */
     size_t group_count;
+    const parquet_index_mark *marks;
+    size_t mark_count;
+    uint64_t column_indexes_at, offset_indexes_at; /* in the file, in the order of the marks */
     const parquet_key_value *keys;
     size_t key_count;
     size_t leaf_count;
@@ -135,11 +169,16 @@ frz_code parquet_dictionary_out_add(parquet_dictionary_out *dictionary, const ui
 
 /* How the bounds of a leaf are ordered. */
 typedef enum parquet_bound_order {
+    PARQUET_BOUND_NONE, /* the type's order is not defined: no bounds */
     PARQUET_BOUND_BOOLEAN,
     PARQUET_BOUND_INT32,
     PARQUET_BOUND_INT64,
+    PARQUET_BOUND_UINT32,
+    PARQUET_BOUND_UINT64,
+    PARQUET_BOUND_HALF, /* FLOAT16 in two bytes */
     PARQUET_BOUND_FLOAT,
     PARQUET_BOUND_DOUBLE,
+    /* what follows are byte strings */
     PARQUET_BOUND_BYTES,       /* unsigned bytes, shorter first */
     PARQUET_BOUND_SIGNED_BYTES /* big-endian two's complement of fixed length */
 } parquet_bound_order;
@@ -192,13 +231,26 @@ frz_code parquet_write_schema_of(frz_arena *arena, const frz_type *struct_type,
 
 /* ---- statistics of a chunk (parquet_write_stats.c) ---- */
 
-/* Bounds and counts over values that were written. Numbers are kept as integers that sort like
- * them (floats: total order without NaN), byte strings as copies. */
+/* Least and greatest of some values. Numbers are kept as integers that sort like them (floats:
+ * total order without NaN), byte strings as views. */
+typedef struct parquet_write_bounds {
+    bool has;
+    int64_t lower, upper;
+    frz_str lower_bytes, upper_bytes;
+} parquet_write_bounds;
+
+/* The values of a page; byte strings are views of them. */
+typedef struct parquet_page_stats {
+    parquet_write_bounds bounds;
+    int64_t nans;
+    int64_t bytes; /* of values of variable length */
+} parquet_page_stats;
+
+/* All values of a chunk that were written so far. */
 typedef struct parquet_write_stats {
     parquet_bound_order order;
     size_t width;
-    bool has_bounds;
-    int64_t lower, upper;
+    parquet_write_bounds bounds; /* byte strings are views of the following */
     frz_buf lower_bytes, upper_bytes;
     int64_t slots; /* nulls included */
     int64_t nulls;
@@ -206,12 +258,30 @@ typedef struct parquet_write_stats {
     int64_t bytes; /* of values of variable length */
 } parquet_write_stats;
 
+/* Bits of a floating-point number (an unsigned one) to an integer that sorts like it, and back. */
+static inline int64_t parquet_double_key(uint64_t bits)
+{
+    return (int64_t)(bits ^ ((uint64_t)((int64_t)bits >> 63) & INT64_MAX));
+}
+static inline int32_t parquet_float_key(uint32_t bits)
+{
+    return (int32_t)(bits ^ ((uint32_t)((int32_t)bits >> 31) & INT32_MAX));
+}
+static inline int16_t parquet_half_key(uint16_t bits)
+{
+    return (int16_t)(bits ^ ((unsigned)((int16_t)bits >> 15) & INT16_MAX));
+}
+static inline int64_t parquet_uint64_key(uint64_t bits)
+{
+    return (int64_t)(bits ^ (uint64_t)1 << 63);
+}
+
 void parquet_write_stats_init(parquet_write_stats *stats, const frz_env *env,
                               const parquet_write_leaf *leaf);
 void parquet_write_stats_reset(parquet_write_stats *stats);
-/* Values of a page in PLAIN form (booleans: a byte each). */
+/* Values of a page in PLAIN form (booleans: a byte each); page receives what they are alone. */
 frz_code parquet_write_stats_add(parquet_write_stats *stats, const uint8_t *values, size_t size,
-                                 size_t count, frz_error *err);
+                                 size_t count, parquet_page_stats *page, frz_error *err);
 /* As the footer holds them; strings are cut, bytes live in the arena. */
 frz_code parquet_write_stats_footer(const parquet_write_stats *stats, frz_arena *arena,
                                     const parquet_write_leaf *leaf, parquet_statistics *out,
@@ -219,6 +289,72 @@ frz_code parquet_write_stats_footer(const parquet_write_stats *stats, frz_arena 
 /* As a field's metrics; bounds are exact and point into stats. */
 void parquet_write_stats_metrics(const parquet_write_stats *stats, const frz_field *field,
                                  frz_field_stats *out);
+/* Which of two byte strings comes first. */
+int parquet_bound_compare(parquet_bound_order order, frz_str a, frz_str b);
+
+/* ---- bounds in the file (parquet_write_bounds.c) ---- */
+
+#define PARQUET_BOUND_MAX 64 /* bytes of a bound of variable length */
+
+typedef struct parquet_bound_out {
+    frz_str bytes; /* PLAIN form without a length; ptr NULL: none. Views of the bounds or of made */
+    int8_t exact;  /* 0: cut; -1: there is no bound */
+    uint8_t made[PARQUET_BOUND_MAX];
+} parquet_bound_out;
+
+void parquet_bound_encode(const parquet_write_leaf *leaf, const parquet_write_bounds *bounds,
+                          bool upper, parquet_bound_out *out);
+/* Bits of the number that a key stands for. */
+uint64_t parquet_bound_bits(parquet_bound_order order, int64_t key);
+/* Which of two bounds in the file's form comes first. */
+int parquet_bound_compare_encoded(parquet_bound_order order, frz_str a, frz_str b);
+bool parquet_bound_is_float(parquet_bound_order order);
+
+/* ---- pages of a chunk (parquet_index_writer.c) ---- */
+
+/* Levels of the open page, kept as a count while they are all the same. */
+typedef struct parquet_level_buffer {
+    frz_buf bytes; /* in use once they differ */
+    size_t count;
+    uint8_t value; /* of all, while bytes is not in use */
+    bool mixed;
+} parquet_level_buffer;
+
+/* The pages of one chunk and how often its levels occur. */
+typedef struct parquet_index_out {
+    const parquet_write_leaf *leaf;
+    frz_buf pages, bounds, levels;
+    int64_t rows;
+    bool has_bounds; /* every page that has values has bounds */
+    bool ascending, descending;
+    size_t last; /* page with the last bounds; SIZE_MAX: none yet */
+} parquet_index_out;
+
+/* A page that is complete. */
+typedef struct parquet_index_page {
+    uint64_t offset; /* from the first data page */
+    size_t size;     /* header included */
+    int64_t rows, nulls;
+    size_t values; /* that are there */
+    const parquet_page_stats *stats;
+} parquet_index_page;
+
+void parquet_index_out_init(parquet_index_out *index, const frz_env *env,
+                            const parquet_write_leaf *leaf);
+void parquet_index_out_reset(parquet_index_out *index); /* frees; can be used again */
+/* by_page: note the page, not just its levels. */
+frz_code parquet_index_out_add(parquet_index_out *index, const parquet_index_page *page,
+                               const parquet_level_buffer *rep, const parquet_level_buffer *def,
+                               bool by_page, frz_error *err);
+/* Bytes held in memory. */
+size_t parquet_index_out_pending(const parquet_index_out *index);
+/* Append both indexes; nothing for one that there is not. first_page: where the first data page is
+ * in the file. */
+frz_code parquet_index_out_write(const parquet_index_out *index, uint64_t first_page,
+                                 frz_buf *column_index, frz_buf *offset_index, frz_error *err);
+/* Size statistics of the chunk. bytes: of its byte arrays; room: scratch. */
+frz_code parquet_index_out_sizes(const parquet_index_out *index, int64_t bytes, frz_arena *arena,
+                                 frz_buf *room, parquet_size_statistics *out, frz_error *err);
 
 /* ---- metrics of a field over chunks (parquet_metrics_sum.c) ---- */
 
@@ -265,19 +401,12 @@ typedef struct parquet_write_shared {
     frz_parquet_write_options opts; /* zeros replaced by defaults */
     frz_codec *codec;               /* NULL: uncompressed */
     parquet_output output;
-    frz_arena chunk_arena; /* statistics of the chunk that is being ended */
-    frz_buf body, packed;  /* a page before and after compression */
-    frz_buf trial, other;  /* encodings of its values */
-    frz_buf indices;       /* uint32_t */
+    frz_arena chunk_arena;                  /* what the chunks of the open group say */
+    frz_buf column_indexes, offset_indexes; /* of the whole file, in the order of the chunks */
+    frz_buf body, packed;                   /* a page before and after compression */
+    frz_buf trial, other;                   /* encodings of its values */
+    frz_buf indices;                        /* uint32_t */
 } parquet_write_shared;
-
-/* Levels of the open page, kept as a count while they are all the same. */
-typedef struct parquet_level_buffer {
-    frz_buf bytes; /* in use once they differ */
-    size_t count;
-    uint8_t value; /* of all, while bytes is not in use */
-    bool mixed;
-} parquet_level_buffer;
 
 typedef enum parquet_dictionary_state {
     PARQUET_DICTIONARY_OPEN, /* no page with values yet */
@@ -299,11 +428,14 @@ typedef struct parquet_column_writer {
     frz_buf pages; /* encoded ones that wait */
     parquet_dictionary_out dictionary;
     parquet_dictionary_state dictionary_state;
-    uint32_t encodings;       /* bits of parquet_encoding */
-    uint64_t offset;          /* of the chunk, once started */
-    uint64_t dictionary_size; /* bytes of its page in the file */
+    uint32_t encodings;                           /* bits of parquet_encoding */
+    size_t page_size;                             /* of the last page, header included */
+    uint32_t page_counts[PARQUET_ENCODING_COUNT]; /* data pages by encoding */
+    uint64_t offset;                              /* of the chunk, once started */
+    uint64_t dictionary_size;                     /* bytes of its page in the file */
     uint64_t packed_size, raw_size;
     parquet_write_stats stats;
+    parquet_index_out index;
     /* the file */
     parquet_metrics_sum *metrics; /* NULL: not collected */
 } parquet_column_writer;
@@ -328,9 +460,10 @@ frz_code parquet_column_writer_append(parquet_column_writer *column, const struc
                                       const parquet_write_run *run, frz_error *err);
 /* Bytes held in memory. */
 size_t parquet_column_writer_pending(const parquet_column_writer *column);
-/* Write what is left and append the ColumnChunk to chunks. */
-frz_code parquet_column_writer_end(parquet_column_writer *column, frz_buf *chunks,
-                                   uint64_t *raw_size, uint64_t *packed_size, frz_error *err);
+/* Write what is left; out receives the chunk, whose strings live in the chunk arena. Page indexes
+ * are appended to those of the file. */
+frz_code parquet_column_writer_end(parquet_column_writer *column, parquet_chunk *out,
+                                   frz_error *err);
 
 /* ---- values of one Arrow type in PLAIN form (parquet_plain.c) ---- */
 

@@ -102,7 +102,8 @@ static frz_code open_columns(frz_parquet_writer *w, frz_error *err)
     size_t count = w->schema.leaf_count;
     w->columns = frz_alloc_zero(w->env, count, sizeof *w->columns);
     w->sums = frz_alloc_zero(w->env, count, sizeof *w->sums);
-    if (w->columns == NULL || w->sums == NULL) {
+    w->chunks = frz_alloc_zero(w->env, count, sizeof *w->chunks);
+    if (w->columns == NULL || w->sums == NULL || w->chunks == NULL) {
         return frz_fail_nomem(err, count * (sizeof *w->columns + sizeof *w->sums));
     }
     for (size_t i = 0; i < count; i++) {
@@ -114,6 +115,17 @@ static frz_code open_columns(frz_parquet_writer *w, frz_error *err)
         }
     }
     return FRZ_OK;
+}
+
+#define WRITER_BUFFERS 11
+
+static void writer_buffers(frz_parquet_writer *w, frz_buf *out[WRITER_BUFFERS])
+{
+    parquet_write_shared *s = &w->shared;
+    frz_buf *const all[WRITER_BUFFERS] = {
+        &s->output.buffer,  &s->body,           &s->packed, &s->trial, &s->other,  &s->indices,
+        &s->column_indexes, &s->offset_indexes, &w->groups, &w->marks, &w->offsets};
+    memcpy(out, all, sizeof all);
 }
 
 static void writer_free(frz_parquet_writer *w)
@@ -130,18 +142,12 @@ static void writer_free(frz_parquet_writer *w)
     }
     frz_free(env, w->columns);
     frz_free(env, w->sums);
+    frz_free(env, w->chunks);
     frz_codec_free(w->shared.codec);
     frz_arena_reset(&w->shared.chunk_arena);
-    frz_buf *const bufs[] = {&w->shared.output.buffer,
-                             &w->shared.body,
-                             &w->shared.packed,
-                             &w->shared.trial,
-                             &w->shared.other,
-                             &w->shared.indices,
-                             &w->groups,
-                             &w->chunks,
-                             &w->offsets};
-    for (size_t i = 0; i < FRZ_ARRAY_COUNT(bufs); i++) {
+    frz_buf *bufs[WRITER_BUFFERS];
+    writer_buffers(w, bufs);
+    for (size_t i = 0; i < WRITER_BUFFERS; i++) {
         frz_buf_reset(bufs[i]);
     }
     frz_free(env, w->location);
@@ -159,16 +165,9 @@ static frz_parquet_writer *writer_alloc(const frz_env *env, const char *location
     frz_arena_init(&w->arena, env, FRZ_ARENA_NO_LIMIT);
     frz_arena_init(&w->shared.chunk_arena, env, FRZ_ARENA_NO_LIMIT);
     w->shared.env = env;
-    frz_buf *const bufs[] = {&w->shared.output.buffer,
-                             &w->shared.body,
-                             &w->shared.packed,
-                             &w->shared.trial,
-                             &w->shared.other,
-                             &w->shared.indices,
-                             &w->groups,
-                             &w->chunks,
-                             &w->offsets};
-    for (size_t i = 0; i < FRZ_ARRAY_COUNT(bufs); i++) {
+    frz_buf *bufs[WRITER_BUFFERS];
+    writer_buffers(w, bufs);
+    for (size_t i = 0; i < WRITER_BUFFERS; i++) {
         frz_buf_init(bufs[i], env, FRZ_BUF_NO_LIMIT);
     }
     w->location = frz_strdup(env, frz_str_from(location));
@@ -232,7 +231,8 @@ static void start_group(frz_parquet_writer *w, parquet_writer_state state, int64
     w->raw_size = w->packed_size = 0;
     w->field = 0;
     w->field_rows = 0;
-    frz_buf_clear(&w->chunks);
+    w->chunk_count = 0;
+    frz_arena_reset(&w->shared.chunk_arena);
 }
 
 static frz_code close_group(frz_parquet_writer *w, frz_error *err)
@@ -248,8 +248,10 @@ static frz_code close_group(frz_parquet_writer *w, frz_error *err)
     if (w->group_rows == 0) {
         return FRZ_OK; /* a group without rows is not written */
     }
-    FRZ_TRY(parquet_group_write(&group, (int64_t)w->packed_size, w->group_count,
-                                frz_buf_view(&w->chunks), &w->groups, err));
+    assert(w->chunk_count == w->schema.leaf_count);
+    FRZ_TRY(parquet_group_write(&group, (int64_t)w->packed_size, w->group_count, w->chunks,
+                                w->schema.leaves, &w->groups, &w->marks, err));
+    frz_arena_reset(&w->shared.chunk_arena);
     FRZ_TRY(frz_buf_append(&w->offsets, &group.file_offset, sizeof group.file_offset, err));
     w->group_count++;
     w->row_count += w->group_rows;
@@ -259,12 +261,21 @@ out:
     return rc;
 }
 
+void parquet_writer_add_chunk(frz_parquet_writer *w, const parquet_chunk *chunk)
+{
+    assert(w->chunk_count < w->schema.leaf_count);
+    w->chunks[w->chunk_count++] = *chunk;
+    w->raw_size += (uint64_t)chunk->total_uncompressed_size;
+    w->packed_size += (uint64_t)chunk->total_compressed_size;
+}
+
 static frz_code end_columns(frz_parquet_writer *w, const parquet_write_node *node, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     for (size_t i = 0; i < node->leaf_count; i++) {
-        FRZ_TRY(parquet_column_writer_end(&w->columns[node->first_leaf + i], &w->chunks,
-                                          &w->raw_size, &w->packed_size, err));
+        parquet_chunk chunk;
+        FRZ_TRY(parquet_column_writer_end(&w->columns[node->first_leaf + i], &chunk, err));
+        parquet_writer_add_chunk(w, &chunk);
     }
 out:
     return rc;
@@ -474,6 +485,24 @@ frz_code frz_parquet_writer_splice(frz_parquet_writer *writer, size_t field_inde
 
 /* ---- the end ---- */
 
+/* Behind the last row group: column indexes of all chunks, then their offset indexes, so that a
+ * reader that wants one kind finds it in one piece. */
+static frz_code put_indexes(frz_parquet_writer *w, parquet_footer_out *footer, frz_error *err)
+{
+    parquet_write_shared *shared = &w->shared;
+    frz_code rc = FRZ_OK;
+    footer->marks = (const parquet_index_mark *)(const void *)w->marks.data;
+    footer->mark_count = w->marks.len / sizeof *footer->marks;
+    footer->column_indexes_at = shared->output.position;
+    FRZ_TRY(parquet_output_write(&shared->output, shared->column_indexes.data,
+                                 shared->column_indexes.len, err));
+    footer->offset_indexes_at = shared->output.position;
+    FRZ_TRY(parquet_output_write(&shared->output, shared->offset_indexes.data,
+                                 shared->offset_indexes.len, err));
+out:
+    return rc;
+}
+
 static frz_code put_footer(frz_parquet_writer *w, frz_error *err)
 {
     parquet_output *output = &w->shared.output;
@@ -492,6 +521,7 @@ static frz_code put_footer(frz_parquet_writer *w, frz_error *err)
         .with_orders = !w->shared.opts.no_statistics,
     };
     frz_buf_clear(out);
+    FRZ_TRY(put_indexes(w, &footer, err));
     FRZ_TRY(parquet_footer_write(&footer, out, err));
     if (out->len > INT32_MAX) {
         rc = frz_fail(err, FRZ_E_LIMIT, "a footer of %zu bytes passes the format's 2147483647",

@@ -27,16 +27,20 @@ struct frz_parquet_writer {
     /* the open group */
     int64_t group_rows;
     uint64_t group_start, raw_size, packed_size;
-    frz_buf chunks;     /* ColumnChunks that are complete */
+    parquet_chunk *chunks; /* one per leaf, complete from the first on */
+    size_t chunk_count;
     size_t field;       /* columns: the top-level field that is open or comes next */
     int64_t field_rows; /* rows it has */
     /* the file */
     frz_buf groups;  /* RowGroups */
+    frz_buf marks;   /* parquet_index_mark, of the groups */
     frz_buf offsets; /* int64_t, start of each */
     size_t group_count;
     int64_t row_count;
 };
 
+/* A chunk of the open group is complete. */
+void parquet_writer_add_chunk(frz_parquet_writer *w, const parquet_chunk *chunk);
 /* Let field be the next one; those before it must be complete. */
 frz_code parquet_writer_skip_to(frz_parquet_writer *w, size_t field, frz_error *err);
 /* As frz_parquet_writer_splice (parquet_splice.c). */
