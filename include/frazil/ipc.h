@@ -67,6 +67,24 @@ FRZ_API frz_code frz_ipc_write_file(const frz_env *env, const char *location,
                                     const frz_ipc_write_options *opts, int64_t *rows,
                                     frz_error *err);
 
+/**
+ * Open an IPC file or stream as an Arrow stream; its first bytes tell which it is.
+ *
+ * One batch is held at a time. Dictionaries stay dictionaries: fields have the type of their
+ * indices, arrays have indices and a dictionary. Schema and field metadata are kept; metadata of
+ * single messages is not.
+ *
+ * Bytes are not trusted: every length, offset, index and text is checked before a batch is given
+ * out. Batches own their memory and may outlive the stream, but not the environment.
+ *
+ * @param location  path or location
+ * @param out       receives the stream; the caller releases it. Untouched on error.
+ * @return FRZ_OK, FRZ_E_NOT_FOUND, FRZ_E_CORRUPT for bytes that break the format's rules,
+ *         FRZ_E_UNSUPPORTED for big-endian data, metadata before V4, tensors, FRZ_E_LIMIT
+ */
+FRZ_API frz_code frz_ipc_open(const frz_env *env, const char *location,
+                              struct ArrowArrayStream *out, frz_error *err);
+
 #ifdef __cplusplus
 }
 #endif

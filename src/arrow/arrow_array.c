@@ -4,14 +4,14 @@
  */
 #include "arrow/arrow_array.h"
 
-#define MAX_BUFFERS 3
-
 typedef struct array_owner {
     const frz_env *env;
-    frz_buffer *buffers[MAX_BUFFERS];
-    const void *pointers[MAX_BUFFERS];
+    /* behind this struct in the same allocation */
+    struct ArrowArray *children;
     struct ArrowArray **child_pointers;
-    struct ArrowArray *children; /* behind this struct in the same allocation */
+    frz_buffer **buffers;
+    const void **pointers;
+    struct ArrowArray dictionary; /* released: none */
 } array_owner;
 
 static void own_release(struct ArrowArray *array)
@@ -20,7 +20,8 @@ static void own_release(struct ArrowArray *array)
     for (int64_t i = 0; i < array->n_children; i++) {
         frz_array_release(array->children[i]);
     }
-    for (size_t i = 0; i < MAX_BUFFERS; i++) {
+    frz_array_release(&owner->dictionary);
+    for (int64_t i = 0; i < array->n_buffers; i++) {
         frz_buffer_unref(owner->buffers[i]);
     }
     frz_free(owner->env, owner);
@@ -46,17 +47,34 @@ bool frz_array_is_own(const struct ArrowArray *array)
     return array->release == own_release;
 }
 
+/* An owner with room for so many buffers and children; NULL if there is no memory. */
+static array_owner *owner_new(const frz_env *env, size_t n_buffers, size_t n_children)
+{
+    size_t children;
+    size_t buffers;
+    size_t bytes;
+    if (!frz_mul_size(n_children, sizeof(struct ArrowArray) + sizeof(void *), &children) ||
+        !frz_mul_size(n_buffers, 2 * sizeof(void *), &buffers) ||
+        !frz_add_size(children, buffers, &bytes) ||
+        !frz_add_size(bytes, sizeof(array_owner), &bytes)) {
+        return NULL;
+    }
+    array_owner *owner = frz_alloc_zero(env, 1, bytes);
+    if (owner != NULL) {
+        owner->env = env;
+        owner->children = (struct ArrowArray *)(owner + 1);
+        owner->child_pointers = (struct ArrowArray **)(owner->children + n_children);
+        owner->buffers = (frz_buffer **)(owner->child_pointers + n_children);
+        owner->pointers = (const void **)(owner->buffers + n_buffers);
+    }
+    return owner;
+}
+
 frz_code frz_array_make(const frz_env *env, int64_t length, int64_t null_count,
                         frz_buffer *const *buffers, size_t n_buffers, struct ArrowArray *children,
                         size_t n_children, struct ArrowArray *out, frz_error *err)
 {
-    assert(n_buffers <= MAX_BUFFERS);
-    array_owner *owner = NULL;
-    size_t bytes;
-    if (frz_mul_size(n_children, sizeof *children + sizeof(void *), &bytes) &&
-        frz_add_size(bytes, sizeof *owner, &bytes)) {
-        owner = frz_alloc_zero(env, 1, bytes);
-    }
+    array_owner *owner = owner_new(env, n_buffers, n_children);
     if (owner == NULL) {
         for (size_t i = 0; i < n_buffers; i++) {
             frz_buffer_unref(buffers[i]);
@@ -66,9 +84,6 @@ frz_code frz_array_make(const frz_env *env, int64_t length, int64_t null_count,
         }
         return frz_fail_nomem(err, sizeof *owner);
     }
-    owner->env = env;
-    owner->children = (struct ArrowArray *)(owner + 1);
-    owner->child_pointers = (struct ArrowArray **)(owner->children + n_children);
     for (size_t i = 0; i < n_buffers; i++) {
         owner->buffers[i] = buffers[i];
         owner->pointers[i] = buffers[i] == NULL ? NULL : buffers[i]->data;
@@ -92,6 +107,14 @@ frz_code frz_array_make(const frz_env *env, int64_t length, int64_t null_count,
     return FRZ_OK;
 }
 
+void frz_array_set_dictionary(struct ArrowArray *array, struct ArrowArray *dictionary)
+{
+    array_owner *owner = array->private_data;
+    assert(frz_array_is_own(array) && array->dictionary == NULL);
+    frz_array_move(dictionary, &owner->dictionary);
+    array->dictionary = &owner->dictionary;
+}
+
 frz_code frz_batch_make(const frz_env *env, int64_t length, struct ArrowArray *columns,
                         size_t n_columns, struct ArrowArray *out, frz_error *err)
 {
@@ -104,36 +127,34 @@ static frz_code array_share(const frz_env *env, const struct ArrowArray *src,
                             struct ArrowArray *out, frz_error *err)
 {
     assert(frz_array_is_own(src));
-    const array_owner *owner = src->private_data;
+    const array_owner *from = src->private_data;
     frz_code rc = FRZ_OK;
-    frz_buffer *buffers[MAX_BUFFERS] = {NULL};
-    size_t n_children = (size_t)src->n_children;
-    size_t shared = 0;
-    struct ArrowArray *children = NULL;
-    if (n_children > 0) {
-        children = frz_alloc_zero(env, n_children, sizeof *children);
-        if (children == NULL) {
-            return frz_fail_nomem(err, n_children * sizeof *children);
-        }
-        for (; shared < n_children; shared++) {
-            FRZ_TRY(array_share(env, src->children[shared], &children[shared], err));
-        }
+    array_owner *owner = owner_new(env, (size_t)src->n_buffers, (size_t)src->n_children);
+    if (owner == NULL) {
+        return frz_fail_nomem(err, sizeof *owner);
     }
+    struct ArrowArray made = *src;
+    made.buffers = owner->pointers;
+    made.children = src->n_children == 0 ? NULL : owner->child_pointers;
+    made.dictionary = src->dictionary == NULL ? NULL : &owner->dictionary;
+    made.private_data = owner;
     for (int64_t i = 0; i < src->n_buffers; i++) {
-        buffers[i] = frz_buffer_ref(owner->buffers[i]);
+        owner->buffers[i] = frz_buffer_ref(from->buffers[i]);
+        owner->pointers[i] = src->buffers[i];
     }
-    rc = frz_array_make(env, src->length, src->null_count, buffers, (size_t)src->n_buffers,
-                        children, n_children, out, err);
-    shared = 0; /* moved or released */
-    if (rc == FRZ_OK) {
-        out->offset = src->offset;
-        out->null_count = src->null_count;
+    for (int64_t i = 0; i < src->n_children; i++) {
+        owner->child_pointers[i] = &owner->children[i];
     }
+    for (int64_t i = 0; i < src->n_children; i++) {
+        FRZ_TRY(array_share(env, src->children[i], &owner->children[i], err));
+    }
+    if (src->dictionary != NULL) {
+        FRZ_TRY(array_share(env, src->dictionary, &owner->dictionary, err));
+    }
+    *out = made;
+    made.release = NULL;
 out:
-    for (size_t i = 0; i < shared; i++) {
-        frz_array_release(&children[i]);
-    }
-    frz_free(env, children);
+    frz_array_release(&made);
     return rc;
 }
 

@@ -19,14 +19,18 @@
 typedef struct frz_buffer {
     _Atomic int64_t refs;
     const frz_env *env;
-    size_t size;     /* bytes in use; the owner of the only reference may change it */
+    struct frz_buffer *parent; /* of a slice */
+    size_t size;               /* bytes in use; the owner of the only reference may change it */
     size_t capacity; /* bytes allocated, at least size + 64 so that wide loads stay inside */
-    uint8_t *data;   /* 64-byte aligned */
+    uint8_t *data;   /* 64-byte aligned, a slice's as its offset is */
 } frz_buffer;
 
 #define FRZ_BUFFER_SLACK 64
 
 frz_code frz_buffer_new(const frz_env *env, size_t size, frz_buffer **out, frz_error *err);
+/* A part of a buffer, which stays alive as long; the size of a slice stays as it is. */
+frz_code frz_buffer_slice(frz_buffer *parent, size_t offset, size_t size, frz_buffer **out,
+                          frz_error *err);
 frz_buffer *frz_buffer_ref(frz_buffer *buffer); /* NULL gives NULL */
 void frz_buffer_unref(frz_buffer *buffer);      /* NULL is fine */
 /* Change the size, keeping the bytes; only for the owner of the only reference. */
@@ -35,10 +39,12 @@ frz_code frz_buffer_resize(frz_buffer **buffer, size_t size, frz_error *err);
 /* ---- arrays ---- */
 
 /* Build an array. Ownership of the buffer references and of the children moves into the array, also
- * on failure; entries may be NULL (validity). n_buffers at most 3. null_count -1: unknown. */
+ * on failure; entries may be NULL (validity). null_count -1: unknown. */
 frz_code frz_array_make(const frz_env *env, int64_t length, int64_t null_count,
                         frz_buffer *const *buffers, size_t n_buffers, struct ArrowArray *children,
                         size_t n_children, struct ArrowArray *out, frz_error *err);
+/* Make an array's values the indices of a dictionary, which moves. The array must be new. */
+void frz_array_set_dictionary(struct ArrowArray *array, struct ArrowArray *dictionary);
 /* A batch from columns of equal length; the columns move into it, also on failure. */
 frz_code frz_batch_make(const frz_env *env, int64_t length, struct ArrowArray *columns,
                         size_t n_columns, struct ArrowArray *out, frz_error *err);

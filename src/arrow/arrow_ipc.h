@@ -12,6 +12,7 @@
 #include "arrow/arrow_flatbuffer.h"
 #include "codec/codec.h"
 #include "frazil/ipc.h"
+#include "io/io_file.h"
 
 #define IPC_CONTINUATION 0xFFFFFFFFu /* before the length of each message since Arrow 0.15 */
 #define IPC_MAGIC "ARROW1"
@@ -162,5 +163,85 @@ frz_code ipc_body_add_batch(ipc_body *body, const ipc_field *root, const struct 
 /* The values of a dictionary. */
 frz_code ipc_body_add_values(ipc_body *body, const ipc_field *field,
                              const struct ArrowArray *values, frz_error *err);
+
+/* ---- messages of a file (arrow_ipc_message.c) ---- */
+
+/* A message as read; the tables are views of its metadata. */
+typedef struct ipc_message {
+    frz_buffer *metadata, *body; /* body NULL: none */
+    flat_bytes in;
+    flat_table header;
+    int64_t kind; /* ipc_header, or one that is not known */
+    int64_t version;
+    uint64_t at, size; /* in the file, all of it */
+} ipc_message;
+
+void ipc_message_reset(ipc_message *message);
+/* The message at a place, before `end`. FRZ_END at the mark of the end and at `end` itself. The
+ * message is the caller's to reset, and its place in memory must not change. */
+frz_code ipc_message_read(const frz_env *env, const frz_file *file, uint64_t at, uint64_t end,
+                          ipc_message *out, frz_error *err);
+
+/* ---- buffers to arrays (arrow_ipc_array.c) ---- */
+
+/* Dictionaries by id: values that are there, and messages that were not looked at yet. */
+typedef struct ipc_dictionary {
+    int64_t id;
+    const ipc_field *field;   /* one of those that use it */
+    struct ArrowArray values; /* released: none */
+    ipc_message **pending;    /* the first replaces, or extends values if those are there */
+    size_t pending_count, pending_capacity;
+    uint64_t bytes; /* decompressed for the values */
+} ipc_dictionary;
+
+typedef struct ipc_reading {
+    const frz_env *env;
+    frz_codec *codecs[2]; /* by CompressionType; made when first needed */
+    ipc_dictionary *dictionaries;
+    size_t dictionary_count;
+    uint64_t dictionary_bytes, dictionary_most; /* decompressed, held for all of them */
+} ipc_reading;
+
+/* The columns of a batch, or the values of a dictionary, all checked. */
+frz_code ipc_array_batch(ipc_reading *reading, const ipc_field *root, const ipc_message *message,
+                         struct ArrowArray *out, frz_error *err);
+/* most: bytes that may be decompressed; what was is taken off. */
+frz_code ipc_array_values(ipc_reading *reading, const ipc_field *field, const ipc_message *message,
+                          uint64_t *most, struct ArrowArray *out, frz_error *err);
+/* No rows of the field's values. */
+frz_code ipc_array_empty(ipc_reading *reading, const ipc_field *field, struct ArrowArray *out,
+                         frz_error *err);
+/* Arrays of the field's values behind each other (arrow_ipc_concat.c); they stay the caller's. */
+frz_code ipc_array_concat(const frz_env *env, const ipc_field *field,
+                          const struct ArrowArray *parts, size_t count, struct ArrowArray *out,
+                          frz_error *err);
+
+/* ---- dictionaries of a file (arrow_ipc_dictionary.c) ---- */
+
+/* The dictionaries that a schema's fields use. */
+frz_code ipc_dictionaries_init(ipc_reading *reading, frz_arena *arena, const ipc_field *root,
+                               frz_error *err);
+void ipc_dictionaries_reset(ipc_reading *reading);
+/* A dictionary message; taken, also on failure. once: it may not be replaced. */
+frz_code ipc_dictionary_add(ipc_reading *reading, ipc_message *message, bool once, frz_error *err);
+/* A new owner of the values; FRZ_END if there are none. */
+frz_code ipc_dictionary_get(ipc_reading *reading, int64_t id, struct ArrowArray *out,
+                            frz_error *err);
+
+/* ---- checks of what buffers hold (arrow_ipc_check.c) ---- */
+
+frz_code ipc_check_offsets(const void *offsets, size_t width, int64_t length, uint64_t limit,
+                           frz_error *err);
+/* Text of rows that are not null. */
+frz_code ipc_check_utf8(const struct ArrowArray *array, size_t width, frz_error *err);
+frz_code ipc_check_views(const struct ArrowArray *array, const frz_buffer *const *data,
+                         size_t count, bool utf8, frz_error *err);
+frz_code ipc_check_item_views(const struct ArrowArray *array, size_t width, int64_t limit,
+                              frz_error *err);
+frz_code ipc_check_union(const ipc_type *type, const struct ArrowArray *array, frz_error *err);
+frz_code ipc_check_runs(const struct ArrowArray *array, size_t width, frz_error *err);
+/* Indices of rows that are not null, against the dictionary's length. */
+frz_code ipc_check_indices(const ipc_type *type, const struct ArrowArray *array, int64_t limit,
+                           frz_error *err);
 
 #endif

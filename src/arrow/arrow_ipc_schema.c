@@ -11,6 +11,26 @@
 enum { FIELD_NAME, FIELD_NULLABLE, FIELD_TAG, FIELD_TYPE, FIELD_DICTIONARY, FIELD_CHILDREN };
 #define FIELD_METADATA 6
 
+/* What a type asks of its children. */
+static frz_code check_children(const ipc_field *field, frz_code code, frz_error *err)
+{
+    size_t wanted = ipc_type_children(&field->type);
+    const ipc_field *first = field->children;
+    if (wanted != SIZE_MAX && wanted != field->child_count) {
+        return frz_fail(err, code, "the type has %zu children, expected %zu", field->child_count,
+                        wanted);
+    }
+    if (field->type.tag == IPC_MAP &&
+        (first->type.tag != IPC_STRUCT || first->encoded || first->child_count != 2)) {
+        return frz_fail(err, code, "the entries of a map are not a struct of key and value");
+    }
+    if (field->type.tag == IPC_RUN_END && (first->type.tag != IPC_INT || first->encoded ||
+                                           first->type.b == 0 || first->type.width == 1)) {
+        return frz_fail(err, code, "run ends are not of a signed type of 16, 32 or 64 bits");
+    }
+    return FRZ_OK;
+}
+
 /* ---- from ArrowSchema ---- */
 
 typedef struct reading {
@@ -59,11 +79,6 @@ static frz_code children_from_schema(reading *r, const struct ArrowSchema *schem
         return frz_fail(err, FRZ_E_ARGUMENT, "a schema has a negative number of children");
     }
     out->child_count = (size_t)schema->n_children;
-    size_t wanted = ipc_type_children(&out->type);
-    if (wanted != SIZE_MAX && wanted != out->child_count) {
-        return frz_fail(err, FRZ_E_ARGUMENT, "the format \"%s\" has %zu children, expected %zu",
-                        schema->format, out->child_count, wanted);
-    }
     out->children = frz_arena_array(r->arena, out->child_count, sizeof *out->children);
     if (out->children == NULL) {
         return frz_fail_nomem(err, out->child_count * sizeof *out->children);
@@ -71,6 +86,7 @@ static frz_code children_from_schema(reading *r, const struct ArrowSchema *schem
     for (size_t i = 0; i < out->child_count; i++) {
         FRZ_TRY(field_from_schema(r, schema->children[i], depth + 1, &out->children[i], err));
     }
+    FRZ_TRY(check_children(out, FRZ_E_ARGUMENT, err));
 out:
     return rc;
 }
@@ -227,5 +243,237 @@ frz_code ipc_schema_put(frz_buf *buf, size_t ref, const ipc_field *root, frz_err
         FRZ_TRY(put_metadata(buf, fields[2].at, root->metadata, err));
     }
 out:
+    return rc;
+}
+
+/* ---- from messages ---- */
+
+/* What a message makes us hold is bounded by its size: each field takes its own reference of 4
+ * bytes, but references may share what they lead to. */
+#define FIELD_BYTES 4
+#define TEXT_RATIO 64
+#define TEXT_SLACK 4096
+
+typedef struct parsing {
+    frz_arena *arena;
+    size_t fields; /* that may still come */
+    size_t texts;  /* bytes that may still come */
+} parsing;
+
+/* A name or a piece of metadata, as a view. */
+static frz_code get_text(parsing *p, const flat_table *t, unsigned field, frz_str *out,
+                         frz_error *err)
+{
+    *out = flat_get_string(t, field);
+    size_t size = out->len + sizeof(int32_t); /* counted, so that empty ones are not free */
+    if (size > p->texts) {
+        return frz_fail(err, FRZ_E_LIMIT, "the texts of a schema take more than %d times its bytes",
+                        TEXT_RATIO);
+    }
+    p->texts -= size;
+    return FRZ_OK;
+}
+
+static frz_code get_name(parsing *p, const flat_table *t, frz_str *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_str name;
+    FRZ_TRY(get_text(p, t, FIELD_NAME, &name, err));
+    if (!frz_utf8_valid(name) || !frz_str_is_clean(name)) {
+        return frz_fail(err, FRZ_E_CORRUPT, "the name of a field is not UTF-8 or contains a NUL");
+    }
+    FRZ_TRY(frz_arena_str(p->arena, name, out, err));
+out:
+    return rc;
+}
+
+/* KeyValue tables as counted texts in one piece. */
+static frz_code get_metadata(parsing *p, const flat_table *t, unsigned field, frz_str *out,
+                             frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    flat_vector pairs = flat_get_vector(t, field, 4);
+    frz_buf buf = FRZ_BUF_INIT(p->arena->env, FLAT_MAX);
+    uint8_t word[4];
+    if (pairs.count == 0) {
+        *out = (frz_str){0};
+        return FRZ_OK;
+    }
+    frz_store_le32(word, (uint32_t)pairs.count);
+    FRZ_TRY(frz_buf_append(&buf, word, sizeof word, err));
+    for (size_t i = 0; i < pairs.count; i++) {
+        flat_table pair = flat_item_table(&pairs, i);
+        for (unsigned k = 0; k < 2; k++) {
+            frz_str text;
+            FRZ_TRY(get_text(p, &pair, k, &text, err));
+            frz_store_le32(word, (uint32_t)text.len);
+            FRZ_TRY(frz_buf_append(&buf, word, sizeof word, err));
+            FRZ_TRY(frz_buf_append(&buf, text.ptr, text.len, err));
+        }
+    }
+    FRZ_TRY(frz_arena_str(p->arena, frz_buf_view(&buf), out, err));
+out:
+    frz_buf_reset(&buf);
+    return rc;
+}
+
+/* DictionaryEncoding: id, indexType, isOrdered, dictionaryKind. */
+static frz_code get_encoding(parsing *p, const flat_table *t, ipc_field *out, frz_error *err)
+{
+    flat_table index = flat_get_table(t, 1);
+    out->encoded = true;
+    out->ordered = flat_bool(t, 2);
+    out->dictionary_id = flat_i64(t, 0, 0);
+    if (flat_i16(t, 3, 0) != 0) {
+        return frz_fail(err, FRZ_E_UNSUPPORTED, "unsupported: a dictionary of another kind");
+    }
+    if (index.at == 0) {
+        return ipc_type_from_format(p->arena, FRZ_STR("i"), &out->index, err);
+    }
+    return ipc_type_get(p->arena, &index, IPC_INT, 0, &out->index, err);
+}
+
+static frz_code get_fields(parsing *p, const flat_table *t, unsigned field, unsigned depth,
+                           ipc_field *out, frz_error *err);
+
+static frz_code get_field(parsing *p, const flat_table *t, unsigned depth, ipc_field *out,
+                          frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    FRZ_TRY(get_name(p, t, &out->name, err));
+    out->nullable = flat_bool(t, FIELD_NULLABLE);
+    FRZ_TRY(get_fields(p, t, FIELD_CHILDREN, depth + 1, out, err));
+    flat_table type = flat_get_table(t, FIELD_TYPE);
+    FRZ_TRY(ipc_type_get(p->arena, &type, (uint8_t)flat_i8(t, FIELD_TAG, 0), out->child_count,
+                         &out->type, err));
+    flat_table encoding = flat_get_table(t, FIELD_DICTIONARY);
+    if (encoding.at != 0) {
+        FRZ_TRY(get_encoding(p, &encoding, out, err));
+    }
+    FRZ_TRY(get_metadata(p, t, FIELD_METADATA, &out->metadata, err));
+    FRZ_TRY(flat_check(t->in, err));
+    FRZ_TRY(check_children(out, FRZ_E_CORRUPT, err));
+out:
+    return frz_context(err, rc, "field \"%.*s\"", FRZ_STR_ARG(out->name));
+}
+
+static frz_code get_fields(parsing *p, const flat_table *t, unsigned field, unsigned depth,
+                           ipc_field *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    flat_vector items = flat_get_vector(t, field, 4);
+    if (items.count == 0) {
+        return FRZ_OK;
+    }
+    if (depth > IPC_MAX_DEPTH) {
+        return frz_fail(err, FRZ_E_LIMIT, "types are nested deeper than %d", IPC_MAX_DEPTH);
+    }
+    if (items.count > p->fields) {
+        return frz_fail(err, FRZ_E_CORRUPT, "a schema of %zu bytes has too many fields",
+                        t->in->size);
+    }
+    p->fields -= items.count;
+    out->children = frz_arena_array(p->arena, items.count, sizeof *out->children);
+    if (out->children == NULL) {
+        return frz_fail_nomem(err, items.count * sizeof *out->children);
+    }
+    out->child_count = items.count;
+    for (size_t i = 0; i < items.count; i++) {
+        flat_table item = flat_item_table(&items, i);
+        FRZ_TRY(get_field(p, &item, depth, &out->children[i], err));
+    }
+out:
+    return rc;
+}
+
+/* Features that a reader has to know: replaced dictionaries, compressed bodies. */
+static frz_code check_features(const flat_table *t, frz_error *err)
+{
+    flat_vector features = flat_get_vector(t, 3, 8);
+    for (size_t i = 0; i < features.count; i++) {
+        uint64_t feature = frz_load_le64(flat_item(&features, i));
+        if (feature > 2) {
+            return frz_fail(err, FRZ_E_UNSUPPORTED, "unsupported: feature %llu of Arrow IPC",
+                            (unsigned long long)feature);
+        }
+    }
+    return FRZ_OK;
+}
+
+frz_code ipc_schema_get(frz_arena *arena, const flat_table *table, ipc_field *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    parsing p = {.arena = arena,
+                 .fields = table->in->size / FIELD_BYTES,
+                 .texts = table->in->size * TEXT_RATIO + TEXT_SLACK};
+    *out = (ipc_field){.name = FRZ_STR("")};
+    if (flat_i16(table, 0, 0) != 0) {
+        return frz_fail(err, FRZ_E_UNSUPPORTED, "unsupported: big-endian data");
+    }
+    FRZ_TRY(check_features(table, err));
+    FRZ_TRY(ipc_type_from_format(arena, FRZ_STR("+s"), &out->type, err));
+    FRZ_TRY(get_fields(&p, table, 1, 1, out, err));
+    FRZ_TRY(get_metadata(&p, table, 2, &out->metadata, err));
+    FRZ_TRY(flat_check(table->in, err));
+out:
+    return rc;
+}
+
+/* ---- to ArrowSchema ---- */
+
+static frz_code fill_schema(const frz_env *env, frz_arena *arena, const ipc_field *field,
+                            struct ArrowSchema *out, frz_error *err);
+
+/* A node of a type with the children of the field's values. */
+static frz_code fill_values(const frz_env *env, frz_arena *arena, const ipc_field *field,
+                            frz_schema_spec *spec, struct ArrowSchema *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    FRZ_TRY(ipc_type_format(arena, &field->type, &spec->format, err));
+    spec->n_children = field->child_count;
+    if (field->type.tag == IPC_MAP && field->type.a != 0) {
+        spec->flags |= ARROW_FLAG_MAP_KEYS_SORTED;
+    }
+    FRZ_TRY(frz_schema_make(env, spec, out, err));
+    for (size_t i = 0; i < field->child_count; i++) {
+        FRZ_TRY(fill_schema(env, arena, &field->children[i], out->children[i], err));
+    }
+out:
+    return rc;
+}
+
+static frz_code fill_schema(const frz_env *env, frz_arena *arena, const ipc_field *field,
+                            struct ArrowSchema *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_schema_spec spec = {.name = field->name,
+                            .metadata = field->metadata,
+                            .flags = field->nullable ? ARROW_FLAG_NULLABLE : 0,
+                            .has_dictionary = field->encoded};
+    frz_schema_spec values = {.name = FRZ_STR(""), .flags = ARROW_FLAG_NULLABLE};
+    if (!field->encoded) {
+        return fill_values(env, arena, field, &spec, out, err);
+    }
+    spec.flags |= field->ordered ? ARROW_FLAG_DICTIONARY_ORDERED : 0;
+    FRZ_TRY(ipc_type_format(arena, &field->index, &spec.format, err));
+    FRZ_TRY(frz_schema_make(env, &spec, out, err));
+    FRZ_TRY(fill_values(env, arena, field, &values, out->dictionary, err));
+out:
+    return rc;
+}
+
+frz_code ipc_field_to_schema(const frz_env *env, const ipc_field *field, struct ArrowSchema *out,
+                             frz_error *err)
+{
+    frz_arena arena;
+    struct ArrowSchema made = {.release = NULL};
+    frz_arena_init(&arena, env, FRZ_ARENA_NO_LIMIT);
+    frz_code rc = fill_schema(env, &arena, field, &made, err);
+    if (rc == FRZ_OK) {
+        *out = made;
+        made.release = NULL;
+    }
+    frz_schema_release(&made);
+    frz_arena_reset(&arena);
     return rc;
 }

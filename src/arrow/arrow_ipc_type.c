@@ -108,14 +108,14 @@ static bool make_fixed_list(int64_t size, ipc_type *out)
 
 static bool make_decimal(int64_t precision, int64_t scale, int64_t bits, ipc_type *out)
 {
+    int64_t digits = bits == 32 ? 9 : bits == 64 ? 18 : bits == 128 ? 38 : bits == 256 ? 76 : 0;
     *out = (ipc_type){.tag = IPC_DECIMAL,
                       .layout = IPC_FIXED,
                       .width = (int32_t)bits / 8,
                       .a = (int32_t)precision,
                       .b = (int32_t)scale,
                       .c = (int32_t)bits};
-    return precision > 0 && precision <= 76 && scale >= INT32_MIN && scale <= INT32_MAX &&
-           (bits == 32 || bits == 64 || bits == 128 || bits == 256);
+    return precision > 0 && precision <= digits && scale >= INT32_MIN && scale <= INT32_MAX;
 }
 
 static ipc_type timestamp_of(int32_t unit, frz_str zone)
@@ -392,4 +392,112 @@ frz_code ipc_type_put(frz_buf *buf, size_t ref, const ipc_type *type, frz_error 
         count = 0;
     }
     return flat_put_table(buf, ref, fields, count, err);
+}
+
+/* ---- the tables of Schema.fbs: reading ---- */
+
+/* A row of the table with these parameters. */
+static bool find_fixed(const ipc_type *wanted, ipc_type *out)
+{
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(fixed_types); i++) {
+        const ipc_type *t = &fixed_types[i].type;
+        if (t->tag == wanted->tag && t->a == wanted->a && t->b == wanted->b) {
+            *out = *t;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool get_timestamp(frz_arena *arena, const flat_table *t, ipc_type *out, frz_code *rc,
+                          frz_error *err)
+{
+    int64_t unit = flat_i16(t, 0, 0);
+    frz_str zone = flat_get_string(t, 1);
+    if (unit < 0 || unit > 3 || !frz_utf8_valid(zone) || !frz_str_is_clean(zone)) {
+        return false;
+    }
+    *out = timestamp_of((int32_t)unit, (frz_str){0});
+    if (zone.len > 0) {
+        *rc = frz_arena_str(arena, zone, &out->zone, err);
+    }
+    return true;
+}
+
+static bool get_union(frz_arena *arena, const flat_table *t, size_t children, ipc_type *out,
+                      frz_code *rc, frz_error *err)
+{
+    int64_t mode = flat_i16(t, 0, 0);
+    flat_vector ids = flat_get_vector(t, 1, 4);
+    ipc_union *u;
+    if (mode < 0 || mode > 1 || (ids.at != 0 && ids.count != children)) {
+        return false;
+    }
+    *rc = new_union(arena, mode == 1, out, &u, err);
+    for (size_t i = 0; i < children && *rc == FRZ_OK; i++) {
+        int64_t id = ids.at == 0 ? (int64_t)i : (int32_t)frz_load_le32(flat_item(&ids, i));
+        if (!add_id(u, id)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* False if the parameters make no sense; *rc is a failure of another kind. */
+static bool get_parameters(frz_arena *arena, const flat_table *t, ipc_tag tag, size_t children,
+                           ipc_type *out, frz_code *rc, frz_error *err)
+{
+    ipc_type key = {.tag = tag};
+    switch (tag) {
+    case IPC_TIMESTAMP:
+        return get_timestamp(arena, t, out, rc, err);
+    case IPC_UNION:
+        return get_union(arena, t, children, out, rc, err);
+    case IPC_DECIMAL:
+        return make_decimal(flat_i32(t, 0, 0), flat_i32(t, 1, 0), flat_i32(t, 2, 128), out);
+    case IPC_FIXED_BINARY:
+        return make_fixed_binary(flat_i32(t, 0, 0), out);
+    case IPC_FIXED_LIST:
+        return make_fixed_list(flat_i32(t, 0, 0), out);
+    case IPC_INT:
+        key.a = (int32_t)flat_i32(t, 0, 0);
+        key.b = flat_bool(t, 1);
+        break;
+    case IPC_TIME:
+        key.a = (int32_t)flat_i16(t, 0, 1);
+        key.b = (int32_t)flat_i32(t, 1, 32);
+        break;
+    case IPC_DATE:
+    case IPC_DURATION:
+        key.a = (int32_t)flat_i16(t, 0, 1); /* milliseconds */
+        break;
+    case IPC_FLOAT:
+    case IPC_INTERVAL:
+        key.a = (int32_t)flat_i16(t, 0, 0);
+        break;
+    default:
+        break;
+    }
+    bool found = find_fixed(&key, out);
+    if (tag == IPC_MAP) {
+        out->a = flat_bool(t, 0);
+    }
+    return found;
+}
+
+frz_code ipc_type_get(frz_arena *arena, const flat_table *table, int64_t tag, size_t children,
+                      ipc_type *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    if (tag > IPC_LARGE_LIST_VIEW || tag < 0) {
+        return frz_fail(err, FRZ_E_UNSUPPORTED, "unsupported: Arrow type number %d", (int)tag);
+    }
+    if (tag == 0) {
+        return frz_fail(err, FRZ_E_CORRUPT, "a field has no type");
+    }
+    if (!get_parameters(arena, table, (ipc_tag)tag, children, out, &rc, err)) {
+        return frz_fail(err, FRZ_E_CORRUPT, "Arrow type number %d has impossible parameters",
+                        (int)tag);
+    }
+    return rc;
 }
