@@ -231,14 +231,14 @@ static void parse_element(parquet_thrift *t, parquet_element *e)
 
 /* Chunks are passed over and parsed when they are asked for. */
 static void parse_chunks(parquet_thrift *t, const parquet_thrift_field *f, frz_arena *arena,
-                         parquet_group *g)
+                         parquet_shapes *shapes, parquet_group *g)
 {
     size_t count = parquet_thrift_list(t, f, PARQUET_THRIFT_STRUCT, LEAST_CHUNK);
     g->chunk_count = count;
     g->chunk_at = list_array(t, arena, count, sizeof *g->chunk_at);
     for (size_t i = 0; i < count && t->rc == FRZ_OK; i++) {
         g->chunk_at[i] = (uint32_t)(t->at - t->start);
-        parquet_thrift_skip(t, PARQUET_THRIFT_ELEMENT(PARQUET_THRIFT_STRUCT));
+        parquet_shapes_skip(shapes, t);
     }
 }
 
@@ -274,14 +274,15 @@ static void parse_sorting(parquet_thrift *t, const parquet_thrift_field *f, frz_
     g->sorting_count = count;
 }
 
-static void parse_group(parquet_thrift *t, frz_arena *arena, parquet_group *g)
+static void parse_group(parquet_thrift *t, frz_arena *arena, parquet_shapes *shapes,
+                        parquet_group *g)
 {
     parquet_thrift_field f = {0};
     g->ordinal = -1;
     while (parquet_thrift_next(t, &f)) {
         switch (f.id) {
         case 1:
-            parse_chunks(t, &f, arena, g);
+            parse_chunks(t, &f, arena, shapes, g);
             break;
         case 2:
             g->total_byte_size = parquet_thrift_i64(t, &f);
@@ -319,10 +320,12 @@ static void parse_schema(parquet_thrift *t, const parquet_thrift_field *f, frz_a
 static void parse_groups(parquet_thrift *t, const parquet_thrift_field *f, frz_arena *arena,
                          parquet_metadata *m)
 {
+    parquet_shapes shapes;
+    parquet_shapes_init(&shapes);
     m->group_count = parquet_thrift_list(t, f, PARQUET_THRIFT_STRUCT, LEAST_GROUP);
     m->groups = list_array(t, arena, m->group_count, sizeof *m->groups);
     for (size_t i = 0; i < m->group_count && t->rc == FRZ_OK; i++) {
-        parse_group(t, arena, &m->groups[i]);
+        parse_group(t, arena, &shapes, &m->groups[i]);
     }
 }
 

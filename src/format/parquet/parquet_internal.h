@@ -67,6 +67,47 @@ bool parquet_thrift_struct(parquet_thrift *t, const parquet_thrift_field *field)
 void parquet_thrift_skip(parquet_thrift *t, const parquet_thrift_field *field);
 frz_code parquet_thrift_fail(parquet_thrift *t, const char *fmt, ...) FRZ_PRINTF(2, 3);
 
+/* ---- passing over column chunks (parquet_shape.c) ---- */
+
+#define PARQUET_IMAGE_BYTES 512 /* longer chunks have no image */
+#define PARQUET_IMAGE_VALUES 96
+#define PARQUET_SHAPES 8
+
+typedef enum parquet_image_kind {
+    PARQUET_IMAGE_VARINTS, /* count numbers */
+    PARQUET_IMAGE_BINARY   /* a length and as many bytes */
+} parquet_image_kind;
+
+/* A value whose length may differ from chunk to chunk. */
+typedef struct parquet_image_value {
+    uint16_t start, end; /* in the image */
+    uint16_t count;
+    uint8_t kind;
+} parquet_image_value;
+
+/* What a chunk looks like: bytes that must be equal where the mask has bits. */
+typedef struct parquet_image {
+    uint16_t len, value_count;
+    uint16_t misses; /* matches that needed values to be passed over one by one */
+    uint8_t bytes[PARQUET_IMAGE_BYTES + 8];
+    uint8_t mask[PARQUET_IMAGE_BYTES + 8];
+    uint8_t value_of[PARQUET_IMAGE_BYTES]; /* of each byte: the value that it belongs to, or the
+                                              next one */
+    parquet_image_value values[PARQUET_IMAGE_VALUES];
+} parquet_image;
+
+/* The looks of the chunks that were passed. */
+typedef struct parquet_shapes {
+    uint8_t count, last, oldest;
+    uint8_t followed_by[PARQUET_SHAPES]; /* which one came after it last */
+    parquet_image images[PARQUET_SHAPES];
+} parquet_shapes;
+
+void parquet_shapes_init(parquet_shapes *shapes);
+/* Pass over a struct as parquet_thrift_skip does, with the same outcome, but fast if it looks like
+ * one that was passed before. */
+void parquet_shapes_skip(parquet_shapes *shapes, parquet_thrift *t);
+
 /* ---- the footer (parquet_footer.c) ---- */
 
 #define PARQUET_TAIL_SIZE 8 /* footer length and magic */
