@@ -72,7 +72,8 @@ static size_t make_elements(const uint8_t *head, parquet_element *elements)
     return depth + 1;
 }
 
-static void read_chunk(const frz_env *env, const uint8_t *head, parquet_file *file)
+static void read_chunk(const frz_env *env, const uint8_t *head, parquet_file *file,
+                       frz_arena *arena)
 {
     static const int32_t codecs[] = {0, 1, 2, 6, 7};
     frz_buf encoded = FRZ_BUF_INIT(env, FRZ_BUF_NO_LIMIT);
@@ -104,7 +105,7 @@ static void read_chunk(const frz_env *env, const uint8_t *head, parquet_file *fi
                                         .bytes = frz_buf_view(&encoded),
                                         .groups = &group,
                                         .group_count = 1};
-    if (parquet_schema_build(&file->arena, &file->metadata, &file->root, &file->columns,
+    if (parquet_schema_build(arena, &file->metadata, &file->root, &file->columns,
                              &file->column_count, &err) == FRZ_OK) {
         file->base.type = file->root.type;
         volatile uint64_t sum = fuzz_read_file(&file->base);
@@ -128,10 +129,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_storage storage = {"file", bytes, FILE_MAGIC + body};
     frz_env *env = fuzz_env(&storage);
     parquet_file file = {0};
+    frz_arena arena;
     if (frz_file_open(env, "file", &file.base.file, NULL) == FRZ_OK) {
-        frz_arena_init(&file.arena, env, FRZ_ARENA_NO_LIMIT);
-        read_chunk(env, data, &file);
-        frz_arena_reset(&file.arena);
+        frz_arena_init(&arena, env, FRZ_ARENA_NO_LIMIT);
+        read_chunk(env, data, &file, &arena);
+        frz_arena_reset(&arena);
         frz_file_close(file.base.file);
     }
     fuzz_env_free(env);

@@ -4,10 +4,12 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/base.h"
 
 #define HEADER 16
+#define LARGE_PAGE ((uintptr_t)2 << 20)
 
 static void count_alloc(const frz_env *env, size_t size)
 {
@@ -89,6 +91,20 @@ void frz_free(const frz_env *env, void *ptr)
     size_t size = block_size(ptr);
     count_free(env, size);
     env->allocator.free(env->allocator.ctx, (uint8_t *)ptr - HEADER, size + HEADER);
+}
+
+void frz_memory_fills(void *ptr, size_t size)
+{
+#ifdef MADV_HUGEPAGE
+    uintptr_t first = ((uintptr_t)ptr + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
+    uintptr_t end = ((uintptr_t)ptr + size) / LARGE_PAGE * LARGE_PAGE;
+    if (first < end) {
+        (void)madvise((void *)first, end - first, MADV_HUGEPAGE); /* only a hint */
+    }
+#else
+    (void)ptr;
+    (void)size;
+#endif
 }
 
 char *frz_strdup(const frz_env *env, frz_str s)

@@ -228,10 +228,9 @@ static void parse_chunk(parquet_thrift *t, parquet_chunk *c)
     }
 }
 
-frz_code parquet_file_chunk(const parquet_file *file, size_t group, size_t leaf, parquet_chunk *out,
-                            frz_error *err)
+frz_code parquet_metadata_chunk(const parquet_metadata *m, size_t group, size_t leaf,
+                                parquet_chunk *out, frz_error *err)
 {
-    const parquet_metadata *m = &file->metadata;
     assert(group < m->group_count && leaf < m->groups[group].chunk_count);
     parquet_thrift t;
     parquet_chunk chunk;
@@ -243,6 +242,12 @@ frz_code parquet_file_chunk(const parquet_file *file, size_t group, size_t leaf,
         *out = chunk;
     }
     return t.rc;
+}
+
+frz_code parquet_file_chunk(const parquet_file *file, size_t group, size_t leaf, parquet_chunk *out,
+                            frz_error *err)
+{
+    return parquet_metadata_chunk(&file->metadata, group, leaf, out, err);
 }
 
 int64_t parquet_chunk_start(const parquet_chunk *chunk)

@@ -1,13 +1,9 @@
 /*
- * The footer: finding it at the end of the file and parsing FileMetaData into structs of one
- * arena. Strings are views of the footer's bytes, which stay in the arena too. Nothing is trusted:
- * a list is allocated only if the bytes left could hold its elements, so the arena grows by at most
- * a fixed multiple of the footer's size.
+ * Parsing FileMetaData into structs of one arena. Strings are views of the footer's bytes; column
+ * chunks are passed over. Nothing is trusted: a list is allocated only if the bytes left could hold
+ * its elements, so the arena grows by at most a fixed multiple of the footer's size.
  */
 #include "format/parquet/parquet_internal.h"
-
-#define FIRST_READ (64u << 10) /* usually holds the whole footer */
-#define MAX_FOOTER (1u << 30)
 
 /* Fewest bytes of the structs in lists: their required fields and the stop byte. */
 #define LEAST_ELEMENT 3
@@ -15,9 +11,6 @@
 #define LEAST_CHUNK 6
 #define LEAST_SORTING 5
 #define LEAST_KEY_VALUE 3
-
-static const uint8_t magic_plain[4] = {'P', 'A', 'R', '1'};
-static const uint8_t magic_encrypted[4] = {'P', 'A', 'R', 'E'};
 
 /* ---- schema elements ---- */
 
@@ -429,73 +422,15 @@ frz_code parquet_footer_parse(frz_arena *arena, frz_str bytes, uint64_t offset,
     parquet_thrift t;
     parquet_thrift_init(&t, (const uint8_t *)bytes.ptr, bytes.len, offset, err);
     parse_metadata(&t, arena, &m);
-    if (t.rc != FRZ_OK) {
-        return t.rc;
+    frz_code rc = t.rc;
+    if (rc == FRZ_OK && m.element_count == 0) {
+        rc = frz_fail(err, FRZ_E_CORRUPT, "the footer has no schema");
     }
-    if (m.element_count == 0) {
-        return frz_fail(err, FRZ_E_CORRUPT, "the footer has no schema");
+    if (rc == FRZ_OK) {
+        rc = number_groups(&m, err);
     }
-    frz_code rc = number_groups(&m, err);
     if (rc == FRZ_OK) {
         *out = m;
     }
-    return rc;
-}
-
-static frz_code check_tail(const uint8_t *tail, uint64_t file_size, uint32_t *footer_len,
-                           frz_error *err)
-{
-    if (memcmp(tail + 4, magic_encrypted, sizeof magic_encrypted) == 0) {
-        return frz_fail(err, FRZ_E_UNSUPPORTED, "unsupported: encrypted Parquet footer");
-    }
-    if (memcmp(tail + 4, magic_plain, sizeof magic_plain) != 0) {
-        return frz_fail_at(err, FRZ_E_CORRUPT, file_size - 4,
-                           "a Parquet file ends with PAR1, found bytes %02x %02x %02x %02x",
-                           tail[4], tail[5], tail[6], tail[7]);
-    }
-    *footer_len = frz_load_le32(tail);
-    if (*footer_len > file_size - PARQUET_TAIL_SIZE - sizeof magic_plain) {
-        return frz_fail_at(err, FRZ_E_CORRUPT, file_size - PARQUET_TAIL_SIZE,
-                           "footer length %u exceeds the file of %llu bytes", *footer_len,
-                           (unsigned long long)file_size);
-    }
-    if (*footer_len > MAX_FOOTER) {
-        return frz_fail(err, FRZ_E_LIMIT, "footer of %u bytes, at most %u are read", *footer_len,
-                        MAX_FOOTER);
-    }
-    return FRZ_OK;
-}
-
-frz_code parquet_footer_read(const frz_file *file, frz_arena *arena, parquet_metadata *out,
-                             uint64_t *footer_start, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    uint64_t size = frz_file_size(file);
-    uint32_t len = 0;
-    if (size < sizeof magic_plain + PARQUET_TAIL_SIZE) {
-        return frz_fail(err, FRZ_E_CORRUPT, "a file of %llu bytes is too short for Parquet",
-                        (unsigned long long)size);
-    }
-    size_t first = (size_t)FRZ_MIN(size, FIRST_READ);
-    uint8_t *bytes = frz_arena_alloc(arena, first);
-    if (bytes == NULL) {
-        return frz_fail_nomem(err, first);
-    }
-    FRZ_TRY(frz_file_read(file, size - first, bytes, first, err));
-    FRZ_TRY(check_tail(bytes + first - PARQUET_TAIL_SIZE, size, &len, err));
-    uint64_t start = size - PARQUET_TAIL_SIZE - len;
-    const uint8_t *footer = bytes + first - FRZ_MIN(first, len + (size_t)PARQUET_TAIL_SIZE);
-    if (len + (size_t)PARQUET_TAIL_SIZE > first) {
-        uint8_t *whole = frz_arena_alloc(arena, len);
-        if (whole == NULL) {
-            rc = frz_fail_nomem(err, len);
-            goto out;
-        }
-        FRZ_TRY(frz_file_read(file, start, whole, len, err));
-        footer = whole;
-    }
-    FRZ_TRY(parquet_footer_parse(arena, (frz_str){(const char *)footer, len}, start, out, err));
-    *footer_start = start;
-out:
     return frz_context(err, rc, "Parquet footer");
 }

@@ -112,10 +112,6 @@ void parquet_shapes_skip(parquet_shapes *shapes, parquet_thrift *t);
 
 #define PARQUET_TAIL_SIZE 8 /* footer length and magic */
 
-/* Read and parse the footer. Everything, the footer's bytes included, lives in the arena.
- * footer_start: file offset of its first byte; column data lies before. */
-frz_code parquet_footer_read(const frz_file *file, frz_arena *arena, parquet_metadata *out,
-                             uint64_t *footer_start, frz_error *err);
 /* Parse FileMetaData; strings are views of bytes. offset: where the bytes lie in the file. */
 frz_code parquet_footer_parse(frz_arena *arena, frz_str bytes, uint64_t offset,
                               parquet_metadata *out, frz_error *err);
@@ -160,11 +156,30 @@ frz_code parquet_schema_build(frz_arena *arena, const parquet_metadata *metadata
                               frz_error *err);
 const char *parquet_physical_name(parquet_physical physical);
 
+/* ---- a footer and what follows from it (parquet_footer_load.c) ---- */
+
+typedef struct parquet_footer {
+    const frz_env *env;
+    uint8_t *bytes;  /* FileMetaData */
+    uint64_t start;  /* file offset of its first byte; column data lies before */
+    frz_arena arena; /* everything below */
+    parquet_metadata metadata;
+    parquet_node root;
+    parquet_column *columns;
+    size_t column_count;
+    int64_t *group_ends;
+    int64_t *split_offsets;
+} parquet_footer;
+
+frz_code parquet_footer_load(const frz_env *env, const frz_file *file, parquet_footer **out,
+                             frz_error *err);
+void parquet_footer_free(parquet_footer *footer); /* NULL is fine */
+
 /* ---- the open file (parquet_file.c) ---- */
 
 typedef struct parquet_file {
     frz_data_file base;
-    frz_arena arena; /* everything below */
+    parquet_footer *footer; /* owns what the following refer to */
     parquet_metadata metadata;
     uint64_t footer_start;
     parquet_node root; /* root.type is the schema with the file's own ids */
@@ -180,6 +195,8 @@ typedef struct parquet_file {
  * checked. May be called from several threads at once. */
 frz_code parquet_file_chunk(const parquet_file *file, size_t group, size_t leaf, parquet_chunk *out,
                             frz_error *err);
+frz_code parquet_metadata_chunk(const parquet_metadata *m, size_t group, size_t leaf,
+                                parquet_chunk *out, frz_error *err);
 /* First byte of a chunk's pages: the dictionary page if there is one. */
 int64_t parquet_chunk_start(const parquet_chunk *chunk);
 

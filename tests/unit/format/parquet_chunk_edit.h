@@ -78,7 +78,7 @@ static inline void edit_chunk(parquet_file *file, size_t group, size_t leaf,
     parquet_put_end(&t);
     assert_int_equal(t.rc, FRZ_OK);
     m->groups[group].chunk_at[leaf] = (uint32_t)m->bytes.len;
-    char *bytes = frz_arena_alloc(&file->arena, buf.len);
+    char *bytes = frz_arena_alloc(&file->footer->arena, buf.len);
     assert_non_null(bytes);
     memcpy(bytes, buf.data, buf.len);
     m->bytes = (frz_str){bytes, buf.len};
