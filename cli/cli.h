@@ -177,7 +177,7 @@ void cli_value_range(const cli_type *type, const struct ArrowArray *array, int64
 /* An integer column's value widened; false if it is null or no integer. */
 bool cli_value_int(const cli_type *type, const struct ArrowArray *array, int64_t i, int64_t *out);
 
-/* ---- output (cli_out.c, cli_output*.c) ---- */
+/* ---- output (cli_out.c, cli_table.c, cli_output*.c) ---- */
 
 /* Buffered bytes on their way to a descriptor. fd -1 keeps them, which is for tests. */
 typedef struct cli_out {
@@ -234,6 +234,34 @@ typedef struct cli_rows_format {
     void (*reset)(cli_rows *rows); /* frees state; accepts what begin left behind */
 } cli_rows_format;
 
+/* An aligned table of text cells (cli_table.c). */
+typedef struct cli_table {
+    cli_out *out;
+    const char *const *titles;
+    const bool *right; /* which columns are aligned to the right */
+    size_t columns;
+    size_t column; /* of the cell at hand */
+    size_t *widths;
+    cli_text held; /* cells of the rows that widths come from; then the cell at hand */
+    size_t *ends;  /* of the held cells, row by row */
+    size_t start;  /* of the cell at hand */
+    size_t held_rows, row_cap;
+    bool streaming; /* widths are settled */
+} cli_table;
+
+/* titles and right are borrowed. */
+frz_code cli_table_begin(cli_table *table, cli_out *out, const char *const *titles,
+                         const bool *right, size_t columns, frz_error *err);
+/* Append a cell's text to what this returns, then end the cell; put does it for text that is there.
+ * The last cell of a row is followed by cli_table_row. */
+cli_text *cli_table_cell(cli_table *table);
+void cli_table_cell_end(cli_table *table);
+void cli_table_put(cli_table *table, const char *cell);
+frz_code cli_table_row(cli_table *table, frz_error *err);
+/* Print what is held back still. */
+frz_code cli_table_end(cli_table *table, frz_error *err);
+void cli_table_reset(cli_table *table);
+
 extern const cli_rows_format cli_rows_table, cli_rows_csv, cli_rows_jsonl, cli_rows_json;
 
 frz_code cli_parse_format(const char *name, cli_format *out, frz_error *err);
@@ -273,7 +301,9 @@ typedef enum cli_option_id {
     CLI_OPTION_WITH_LINEAGE,
     CLI_OPTION_PROPERTY,
     CLI_OPTION_REWRITE,
-    CLI_OPTION_ROWS
+    CLI_OPTION_ROWS,
+    CLI_OPTION_GROUPS,
+    CLI_OPTION_PAGES
 } cli_option_id;
 
 /* Lists of options end with a NULL name. */
@@ -320,9 +350,9 @@ struct cli_command {
     frz_code (*run)(cli_context *context, frz_error *err);
 };
 
-extern const cli_command cmd_import, cmd_sql, cmd_scan, cmd_cat, cmd_tables, cmd_describe,
-    cmd_schema, cmd_snapshots, cmd_files, cmd_manifests, cmd_compact, cmd_validate, cmd_help,
-    cmd_version;
+extern const cli_command cmd_import, cmd_sql, cmd_scan, cmd_cat, cmd_inspect, cmd_tables,
+    cmd_describe, cmd_schema, cmd_snapshots, cmd_files, cmd_manifests, cmd_compact, cmd_validate,
+    cmd_help, cmd_version;
 
 /* NULL-ended, in the order of the help. */
 extern const cli_command *const cli_commands[];

@@ -66,6 +66,169 @@ FRZ_API void frz_parquet_file_key(const frz_parquet_file *file, size_t i, frz_pa
 FRZ_API frz_code frz_parquet_file_schema(const frz_parquet_file *file, struct ArrowSchema *out,
                                          frz_error *err);
 
+/* ---- the schema ---- */
+
+typedef enum frz_parquet_repetition {
+    FRZ_PARQUET_REQUIRED = 0,
+    FRZ_PARQUET_OPTIONAL = 1,
+    FRZ_PARQUET_REPEATED = 2
+} frz_parquet_repetition;
+
+#define FRZ_PARQUET_NO_COLUMN SIZE_MAX
+
+/** A column or group of the schema, as the file has it. Texts are valid while the file is open. */
+typedef struct frz_parquet_node_info {
+    frz_parquet_bytes name;
+    size_t parent;                     /**< the group around; of the root, 0: itself */
+    int depth;                         /**< 0: the root */
+    frz_parquet_repetition repetition; /**< of the root: required */
+    const char *physical;              /**< "INT64"; NULL: a group */
+    int32_t type_length;               /**< bytes of a FIXED_LEN_BYTE_ARRAY, else 0 */
+    char logical[64];                  /**< the annotation, such as "TIMESTAMP(MICROS,UTC)"; empty:
+                                            none; cut if it is longer */
+    int32_t field_id;
+    int has_field_id;
+    size_t child_count; /**< of a group */
+    size_t column;      /**< which leaf column it is; FRZ_PARQUET_NO_COLUMN: a group */
+} frz_parquet_node_info;
+
+/** A node of the schema, node < node_count, parents before their children as in the file. */
+FRZ_API void frz_parquet_node_info_get(const frz_parquet_file *file, size_t node,
+                                       frz_parquet_node_info *out);
+
+typedef struct frz_parquet_column_info {
+    size_t node;
+    int max_definition_level;
+    int max_repetition_level;
+} frz_parquet_column_info;
+
+/** A leaf column, column < column_count. */
+FRZ_API void frz_parquet_column_info_get(const frz_parquet_file *file, size_t column,
+                                         frz_parquet_column_info *out);
+
+/**
+ * Write the names from the root's child down to a leaf column with dots between, always terminated.
+ *
+ * @return the length of the whole text, which may exceed size - 1
+ */
+FRZ_API size_t frz_parquet_column_path(const frz_parquet_file *file, size_t column, char *buf,
+                                       size_t size);
+
+/* ---- row groups, column chunks, pages ---- */
+
+/** What the rows of a group are sorted by, most significant first. */
+typedef struct frz_parquet_sorting {
+    size_t column; /**< leaf column; FRZ_PARQUET_NO_COLUMN: one that is not there */
+    int descending;
+    int nulls_first;
+} frz_parquet_sorting;
+
+typedef struct frz_parquet_group_info {
+    int64_t first_row; /**< in the file */
+    int64_t rows;
+    int64_t uncompressed_size; /**< of all chunks, as the file says */
+    size_t sorting_count;
+} frz_parquet_group_info;
+
+/** A row group, group < group_count. */
+FRZ_API void frz_parquet_group_info_get(const frz_parquet_file *file, size_t group,
+                                        frz_parquet_group_info *out);
+
+/** What a row group says that it is sorted by, i < sorting_count. */
+FRZ_API void frz_parquet_group_sorting(const frz_parquet_file *file, size_t group, size_t i,
+                                       frz_parquet_sorting *out);
+
+/** A bound of the values of a chunk or page. */
+typedef struct frz_parquet_bound {
+    frz_parquet_bytes value; /**< as the file encodes it; frz_parquet_bound_text() explains it */
+    int exact;               /**< 1: a value; 0: cut or rounded outwards; -1: not told */
+    int deprecated;          /**< from the old pair, whose order is not certain for every type */
+    int reliable;            /**< whether skipping believes it */
+} frz_parquet_bound;
+
+/** Set in encodings if there is one that this library does not know. */
+#define FRZ_PARQUET_OTHER_ENCODING ((uint32_t)1 << 31)
+
+/** A column chunk. Views are valid while the file is open. Counts that are not told are -1. */
+typedef struct frz_parquet_chunk_info {
+    const char *codec;  /**< "ZSTD"; NULL: several, or one that this library does not know */
+    uint32_t encodings; /**< bit e stands for frz_parquet_encoding_name(e) */
+    int64_t values;     /**< with nulls; an empty list or map counts as one */
+    int64_t nulls;
+    int64_t distinct;
+    int64_t nans;
+    int64_t offset;            /**< of the first page in the file */
+    int64_t dictionary_offset; /**< of the dictionary page; 0: none, or not told */
+    int64_t compressed_size;   /**< with page headers */
+    int64_t uncompressed_size; /**< the same */
+    int64_t unencoded_size;    /**< bytes of its byte arrays */
+    frz_parquet_bound min, max;
+    int64_t column_index_offset; /**< bounds of its pages; 0: none */
+    int64_t column_index_size;
+    int64_t offset_index_offset; /**< places of its pages; 0: none */
+    int64_t offset_index_size;
+    int64_t bloom_filter_offset; /**< 0: none */
+    int64_t bloom_filter_size;   /**< 0: not told */
+    frz_parquet_bytes file_path; /**< where its pages are, if in another file */
+    int encrypted;
+} frz_parquet_chunk_info;
+
+/**
+ * A column chunk, group < group_count and column < column_count.
+ *
+ * @return FRZ_OK, or FRZ_E_CORRUPT if the footer does not hold what it should
+ */
+FRZ_API frz_code frz_parquet_chunk_info_get(const frz_parquet_file *file, size_t group,
+                                            size_t column, frz_parquet_chunk_info *out,
+                                            frz_error *err);
+
+/**
+ * The chunks of a column over all row groups as if they were one: sums, and the outermost bounds if
+ * every group with values has reliable ones. Offsets are those of the first chunk that has one.
+ */
+FRZ_API frz_code frz_parquet_column_summary_get(const frz_parquet_file *file, size_t column,
+                                                frz_parquet_chunk_info *out, frz_error *err);
+
+/** The name of an encoding, such as "RLE_DICTIONARY"; NULL if it is not known. */
+FRZ_API const char *frz_parquet_encoding_name(int encoding);
+
+/**
+ * Write a bound of a column as text: numbers, ISO dates and times, decimals with their scale,
+ * strings as they are, other bytes in hexadecimal; bytes that are none of the type as "0x" and
+ * hexadecimal. Always terminated, and cut if it is longer than the buffer.
+ *
+ * @return the length of the whole text, which may exceed size - 1
+ */
+FRZ_API size_t frz_parquet_bound_text(const frz_parquet_file *file, size_t column,
+                                      frz_parquet_bytes bound, char *buf, size_t size);
+
+/** A page of a column chunk. Counts that are not told are -1. */
+typedef struct frz_parquet_page_info {
+    const char *type;     /**< "DATA", "DATA_V2", "DICTIONARY", "INDEX" or "UNKNOWN" */
+    const char *encoding; /**< of the values; NULL: of a kind that this library does not know */
+    int64_t offset;       /**< of the header in the file */
+    int64_t header_size;
+    int64_t compressed_size; /**< without the header */
+    int64_t uncompressed_size;
+    int64_t values;    /**< with nulls */
+    int64_t first_row; /**< in the file */
+    int64_t rows;
+    int has_checksum;
+} frz_parquet_page_info;
+
+/** Receives the pages of a chunk in order; a failure ends the visit and is passed on. */
+typedef frz_code (*frz_parquet_page_visit)(void *ctx, const frz_parquet_page_info *page,
+                                           frz_error *err);
+
+/**
+ * Visit the pages of a column chunk. Only their headers are read.
+ *
+ * @return FRZ_OK, FRZ_E_CORRUPT for headers that break the format's rules, FRZ_E_UNSUPPORTED for
+ *         an encrypted chunk or one whose pages are in another file, or what visit returned
+ */
+FRZ_API frz_code frz_parquet_pages_visit(const frz_parquet_file *file, size_t group, size_t column,
+                                         frz_parquet_page_visit visit, void *ctx, frz_error *err);
+
 /* ---- rows ---- */
 
 /** Reads the rows of a file, or some of them. One reader is used by one thread at a time; different

@@ -1,7 +1,7 @@
 # The help of frazil and of every command.
 frazil --help
-for command in import sql scan cat tables describe schema snapshots files manifests compact validate \
-    help version; do
+for command in import sql scan cat inspect tables describe schema snapshots files manifests \
+    compact validate help version; do
     echo
     echo "\$ frazil $command --help"
     frazil "$command" --help

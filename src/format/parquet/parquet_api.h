@@ -17,6 +17,7 @@ struct frz_parquet_file {
     frz_data_file *data;  /* a parquet_file; its type has the numbers as ids */
     frz_arena arena;
     const frz_type *own; /* the same type with the file's ids */
+    uint32_t *parents;   /* the group around each schema element; the root's is itself */
 };
 
 static inline const parquet_file *parquet_api_inner(const frz_parquet_file *file)
@@ -28,6 +29,27 @@ static inline frz_parquet_bytes parquet_api_bytes(frz_str s)
     return (frz_parquet_bytes){s.ptr, s.len};
 }
 frz_parquet_file *parquet_api_ref(frz_parquet_file *file);
+
+/* ---- texts into a caller's buffer (parquet_api_schema.c) ---- */
+
+typedef struct parquet_api_text {
+    char *buf;
+    size_t size;
+    size_t len; /* of the whole text, which may be longer than the buffer */
+} parquet_api_text;
+
+void parquet_api_put(parquet_api_text *text, frz_str s);
+/* Terminate; returns the length of the whole text. */
+size_t parquet_api_end(parquet_api_text *text);
+
+/* ---- the schema (parquet_api_schema.c) ---- */
+
+frz_code parquet_api_find_parents(frz_parquet_file *file, frz_error *err);
+
+/* ---- bounds (parquet_api_bound.c) ---- */
+
+/* The order of two bounds that parquet_statistics_check let through. */
+int parquet_api_compare(const parquet_element *e, frz_parquet_bytes a, frz_parquet_bytes b);
 
 /* ---- which columns (parquet_api_columns.c) ---- */
 

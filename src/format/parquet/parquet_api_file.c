@@ -45,6 +45,7 @@ frz_code frz_parquet_file_open(const frz_env *env, const char *location, frz_par
     FRZ_TRY(frz_data_file_open(env, location, NULL, &file->data, err));
     FRZ_TRY(check_format(file->data, err));
     FRZ_TRY(number_fields(file, err));
+    FRZ_TRY(parquet_api_find_parents(file, err));
     *out = file;
     file = NULL;
 out:

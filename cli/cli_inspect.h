@@ -1,0 +1,30 @@
+/*
+ * What the files behind frazil inspect share: texts of the library that may be of any length, and
+ * the two ways of showing a file.
+ */
+#ifndef FRZ_CLI_INSPECT_H
+#define FRZ_CLI_INSPECT_H
+
+#include "cli.h"
+
+/* What of a file is shown. */
+typedef struct inspect_request {
+    const char *name; /* as it was given */
+    bool groups;      /* each chunk of each row group */
+    bool pages;       /* and its pages */
+} inspect_request;
+
+frz_code inspect_text(cli_out *out, const frz_parquet_file *file, const inspect_request *request,
+                      frz_error *err);
+/* Everything but the pages, which are asked for. */
+frz_code inspect_json(cli_out *out, const frz_parquet_file *file, const inspect_request *request,
+                      frz_error *err);
+
+/* "a.list.element" */
+void inspect_path(cli_text *text, const frz_parquet_file *file, size_t column);
+void inspect_bound(cli_text *text, const frz_parquet_file *file, size_t column,
+                   frz_parquet_bytes value);
+const char *inspect_repetition(frz_parquet_repetition repetition);
+bool inspect_is_utf8(frz_parquet_bytes bytes);
+
+#endif

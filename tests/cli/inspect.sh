@@ -1,0 +1,21 @@
+# What Parquet files are made of.
+files=$FRAZIL_SOURCE/tests/data/parquet
+try() {
+    echo "\$ frazil $*" | sed "s|$files/||g"
+    frazil "$@" >out 2>err
+    status=$?
+    sed "s|$files/||g" out err
+    [ "$status" -eq 0 ] || echo "exit $status"
+}
+try inspect "$files/flat.parquet"
+try inspect "$files/nested.parquet" --groups
+try inspect "$files/without_ids.parquet" --pages
+try inspect "$files/nested.parquet" --json
+try inspect "$files/without_ids.parquet" --json --pages
+
+# Mistakes
+echo "id,name" >a.csv
+try inspect
+try inspect missing.parquet
+try inspect a.csv
+try inspect "$files/flat.parquet" --page
