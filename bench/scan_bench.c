@@ -1,7 +1,7 @@
 /*
  * Reads columns of a table through the public API and sums all doubles in them.
- * Usage: scan_bench RUNS METADATA [COLUMN...]; no columns: all. Prints the least seconds of one
- * read, rows and sum.
+ * Usage: scan_bench [--threads N] RUNS METADATA [COLUMN...]; no columns: all. One thread if nothing
+ * else is said. Prints the least seconds of one read, rows and sum.
  */
 #include <malloc.h>
 #include <stdio.h>
@@ -71,23 +71,37 @@ static double read_once(frz_table *table, const frz_scan_options *opts, int64_t 
     return sum;
 }
 
+/* The option, if it is there: taken off the arguments. */
+static int take_threads(int *argc, char ***argv)
+{
+    int threads = 1;
+    if (*argc > 2 && strcmp((*argv)[1], "--threads") == 0) {
+        threads = (int)strtol((*argv)[2], NULL, 10);
+        *argc -= 2;
+        *argv += 2;
+    }
+    return threads;
+}
+
 int main(int argc, char **argv)
 {
+    frz_env_options env_opts = FRZ_ENV_OPTIONS_INIT;
     frz_error err = {0};
     frz_env *env = NULL;
     frz_table *table = NULL;
     frz_scan_options opts = FRZ_SCAN_OPTIONS_INIT;
     double best = 1e9, sum = 0;
     int64_t rows = 0;
+    env_opts.threads = take_threads(&argc, &argv);
     if (argc < 3) {
-        fprintf(stderr, "usage: scan_bench RUNS METADATA [COLUMN...]\n");
+        fprintf(stderr, "usage: scan_bench [--threads N] RUNS METADATA [COLUMN...]\n");
         return 2;
     }
     opts.columns = argc > 3 ? (const char *const *)argv + 3 : NULL;
     opts.column_count = (size_t)argc - 3;
     mallopt(M_MMAP_THRESHOLD, 64 << 20); /* as the command does */
     mallopt(M_TRIM_THRESHOLD, 64 << 20);
-    check(frz_env_new(NULL, &env, &err), &err);
+    check(frz_env_new(&env_opts, &env, &err), &err);
     check(frz_table_open(env, argv[2], NULL, &table, &err), &err);
     for (long i = strtol(argv[1], NULL, 10); i > 0; i--) {
         double start = now();

@@ -85,7 +85,7 @@ frz_code parquet_leaf_start(parquet_leaf *leaf, size_t group, frz_error *err)
     leaf->row = g->first_row;
     leaf->group_end = g->first_row + g->num_rows;
     leaf->block_at = leaf->block_count = 0;
-    leaf->row_bytes = FRZ_MAX(leaf->row_bytes, estimate(leaf, &chunk, g->num_rows));
+    leaf->row_bytes = estimate(leaf, &chunk, g->num_rows);
     FRZ_TRY(parquet_pages_start(&leaf->pages, &chunk, err));
     if (leaf->column->max_rep == 0 && chunk.num_values != g->num_rows) {
         rc = frz_fail(err, FRZ_E_CORRUPT, "the chunk has %" PRId64 " values for %" PRId64 " rows",

@@ -237,7 +237,57 @@ static uint64_t left_in_chunk(const parquet_pages *p)
 static size_t in_window(const parquet_pages *p)
 {
     uint64_t skip = p->at - p->window_start;
-    return p->at < p->window_start || skip >= p->window.len ? 0 : p->window.len - (size_t)skip;
+    return p->at < p->window_start || skip >= p->window_len ? 0 : p->window_len - (size_t)skip;
+}
+
+/* Take the bytes that are shared with other columns for the window. */
+static frz_code use_run(parquet_pages *p, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_str bytes;
+    FRZ_TRY(parquet_run_bytes(p->run, &bytes, err));
+    if (bytes.ptr != NULL) {
+        frz_buf_reset(&p->own); /* a window's worth, which the run stands for */
+        p->window = (const uint8_t *)bytes.ptr;
+        p->window_len = bytes.len;
+        p->window_start = parquet_run_start(p->run);
+    }
+out:
+    return rc;
+}
+
+static frz_code read_window(parquet_pages *p, size_t len, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    p->window_len = 0;
+    frz_buf_clear(&p->own);
+    FRZ_TRY(frz_buf_reserve(&p->own, len, err));
+    FRZ_TRY(frz_file_read(p->scratch->file->base.file, p->at, p->own.data, len, err));
+    p->window = p->own.data;
+    p->window_len = len;
+    p->window_start = p->at;
+out:
+    return rc;
+}
+
+static void drop_window(parquet_pages *p)
+{
+    parquet_run_unref(p->run);
+    p->run = NULL;
+    p->window = NULL;
+    p->window_len = 0;
+}
+
+bool parquet_pages_piece(parquet_pages *p, parquet_piece *out)
+{
+    *out = (parquet_piece){p, p->at, p->end};
+    return p->at < p->end && left_in_chunk(p) <= p->scratch->window;
+}
+
+void parquet_pages_give(parquet_pages *p, parquet_run *run)
+{
+    drop_window(p);
+    p->run = run;
 }
 
 /* The next bytes, at least want of them or what the chunk has left. */
@@ -247,15 +297,13 @@ static frz_code peek(parquet_pages *p, size_t want, const uint8_t **bytes, size_
     frz_code rc = FRZ_OK;
     uint64_t left = left_in_chunk(p);
     want = (size_t)FRZ_MIN(want, left);
-    if (in_window(p) < want) {
-        size_t load = (size_t)FRZ_MIN(FRZ_MAX(want, p->scratch->window), left);
-        frz_buf_clear(&p->window);
-        FRZ_TRY(frz_buf_reserve(&p->window, load, err));
-        FRZ_TRY(frz_file_read(p->scratch->file->base.file, p->at, p->window.data, load, err));
-        p->window.len = load;
-        p->window_start = p->at;
+    if (in_window(p) < want && p->run != NULL) {
+        FRZ_TRY(use_run(p, err));
     }
-    *bytes = p->window.data + (p->at - p->window_start);
+    if (in_window(p) < want) {
+        FRZ_TRY(read_window(p, (size_t)FRZ_MIN(FRZ_MAX(want, p->scratch->window), left), err));
+    }
+    *bytes = p->window + (p->at - p->window_start);
     *len = in_window(p);
 out:
     return rc;
@@ -267,7 +315,7 @@ static frz_code take_into(parquet_pages *p, uint8_t *dst, size_t len, frz_error 
     frz_code rc = FRZ_OK;
     size_t have = FRZ_MIN(in_window(p), len);
     if (have > 0) {
-        memcpy(dst, p->window.data + (p->at - p->window_start), have);
+        memcpy(dst, p->window + (p->at - p->window_start), have);
     }
     if (have < len) {
         rc = frz_file_read(p->scratch->file->base.file, p->at + have, dst + have, len - have, err);
@@ -287,7 +335,7 @@ static frz_code take_view(parquet_pages *p, size_t len, const uint8_t **out, frz
         FRZ_TRY(peek(p, len, out, &got, err));
     }
     if (in_window(p) >= len) {
-        *out = p->window.data + (p->at - p->window_start);
+        *out = p->window + (p->at - p->window_start);
         p->at += len;
         goto out;
     }
@@ -588,7 +636,7 @@ static size_t guess_prefix(const parquet_column *column, int64_t values)
 void parquet_pages_init(parquet_pages *p, parquet_scratch *scratch, const parquet_column *column)
 {
     *p = (parquet_pages){.scratch = scratch, .column = column};
-    frz_buf_init(&p->window, scratch->env, FRZ_BUF_NO_LIMIT);
+    frz_buf_init(&p->own, scratch->env, FRZ_BUF_NO_LIMIT);
     p->values.env = scratch->env;
 }
 
@@ -598,7 +646,8 @@ void parquet_pages_reset(parquet_pages *p)
         drop_dictionary(p);
         frz_buffer_unref(p->page);
         p->page = NULL;
-        frz_buf_reset(&p->window);
+        drop_window(p);
+        frz_buf_reset(&p->own);
         parquet_values_reset(&p->values);
         p->scratch = NULL;
     }
@@ -637,6 +686,7 @@ frz_code parquet_pages_start(parquet_pages *p, const parquet_chunk *chunk, frz_e
 {
     frz_code rc = FRZ_OK;
     drop_dictionary(p);
+    drop_window(p);
     p->num_values = chunk->num_values;
     p->left = 0;
     p->has_header = false;
@@ -728,6 +778,9 @@ frz_code parquet_pages_open(parquet_pages *p, frz_error *err)
     }
     p->left = p->header.num_values;
     p->has_header = false;
+    if (p->values_left == 0) { /* the last page: what was read ahead is used up */
+        drop_window(p);
+    }
 out:
     return rc;
 }

@@ -176,6 +176,26 @@ frz_code parquet_sink_finish(parquet_sink *s, struct ArrowArray *out, frz_error 
 /* Move the first n dense values into an empty sink, all of them without copying. */
 frz_code parquet_sink_take(parquet_sink *s, size_t n, parquet_sink *out, frz_error *err);
 
+/* ---- small pieces of the file, read together (parquet_pieces.c) ---- */
+
+/* What a column will read. */
+typedef struct parquet_piece {
+    struct parquet_pages *pages;
+    uint64_t start, end;
+} parquet_piece;
+
+/* Neighbouring pieces, read when the first of their columns needs its own. Shared by tasks. */
+typedef struct parquet_run parquet_run;
+
+/* Join pieces that lie near each other to runs and give them to their columns. Reorders them. */
+frz_code parquet_pieces_join(const parquet_file *file, parquet_piece *pieces, size_t count,
+                             frz_error *err);
+/* The run's bytes; none (ptr NULL) if they are not there and the caller should read on its own.
+ * They live as long as the caller's reference. */
+frz_code parquet_run_bytes(parquet_run *run, frz_str *out, frz_error *err);
+uint64_t parquet_run_start(const parquet_run *run);
+void parquet_run_unref(parquet_run *run); /* NULL is fine */
+
 /* ---- pages of a chunk (parquet_page.c) ---- */
 
 typedef struct parquet_page_header {
@@ -191,8 +211,10 @@ typedef struct parquet_page_header {
     bool compressed;                    /* version 2: the values are */
 } parquet_page_header;
 
-/* What all columns of a reader share. */
+/* What columns decode with; one task at a time has it. */
 typedef struct parquet_scratch {
+    struct parquet_scratch *next;
+    _Atomic bool taken;
     const frz_env *env;
     const parquet_file *file;
     frz_codec *codecs[FRZ_CODEC_COUNT]; /* made when first needed */
@@ -203,6 +225,22 @@ typedef struct parquet_scratch {
     uint8_t raw[PARQUET_BLOCK * 64];
 } parquet_scratch;
 
+/* A reader's scratches; more are made when more tasks run at once (parquet_scratch.c). */
+typedef struct parquet_scratches {
+    const frz_env *env;
+    const parquet_file *file;
+    size_t window;
+    parquet_scratch *_Atomic first; /* there always is one after init */
+} parquet_scratches;
+
+frz_code parquet_scratches_init(parquet_scratches *all, const frz_env *env,
+                                const parquet_file *file, frz_error *err);
+void parquet_scratches_reset(parquet_scratches *all);
+/* Bytes to read ahead per column; while no task runs. */
+void parquet_scratches_set_window(parquet_scratches *all, size_t window);
+frz_code parquet_scratch_take(parquet_scratches *all, parquet_scratch **out, frz_error *err);
+void parquet_scratch_give(parquet_scratch *scratch);
+
 /* The pages of one column chunk in order. */
 typedef struct parquet_pages {
     parquet_scratch *scratch;
@@ -210,10 +248,13 @@ typedef struct parquet_pages {
     int64_t num_values; /* of the chunk */
     frz_codec_id codec;
     uint64_t at, end;      /* the next byte to look at; end of the chunk */
-    frz_buf window;        /* bytes read ahead */
+    const uint8_t *window; /* bytes read ahead, in one of the buffers below */
+    size_t window_len;
     uint64_t window_start; /* their place in the file */
-    int64_t values_left;   /* of pages whose header was not read */
-    bool has_header;       /* header is that of the page at hand, body not touched */
+    frz_buf own;
+    parquet_run *run;    /* bytes that other columns read too, or NULL */
+    int64_t values_left; /* of pages whose header was not read */
+    bool has_header;     /* header is that of the page at hand, body not touched */
     uint64_t header_at;
     parquet_page_header header;
     parquet_dictionary dictionary;
@@ -234,6 +275,10 @@ frz_code parquet_pages_header(parquet_pages *p, frz_error *err);
 /* Pass over the page whose header was read, or open it. */
 void parquet_pages_skip(parquet_pages *p);
 frz_code parquet_pages_open(parquet_pages *p, frz_error *err);
+/* What is to be read of the chunk that was started, if it is so little that it is read at once. */
+bool parquet_pages_piece(parquet_pages *p, parquet_piece *out);
+/* Bytes that hold the piece; the reference moves. */
+void parquet_pages_give(parquet_pages *p, parquet_run *run);
 frz_code parquet_page_header_parse(parquet_thrift *t, parquet_page_header *out);
 /* FRZ_E_UNSUPPORTED naming the codec. */
 frz_code parquet_codec_of(int32_t codec, frz_codec_id *out, frz_error *err);
@@ -304,5 +349,44 @@ typedef struct parquet_plan {
  * taken from the leaves' sinks; the levels stay until parquet_leaf_drop. */
 frz_code parquet_assemble(const frz_env *env, const parquet_plan *plan, int64_t rows,
                           struct ArrowArray *out, frz_error *err);
+
+/* ---- a projection's columns in lock-step (parquet_cursor.c) ---- */
+
+/* A top-level column. */
+typedef struct parquet_cursor_column {
+    parquet_plan plan;
+    size_t first_leaf, leaf_count; /* of the cursor's leaves */
+    struct ArrowArray pending;     /* rows from the cursor's row on that were not handed out */
+    int64_t shareable;             /* rows that could be handed out without copying */
+    double row_bytes;              /* of its leaves */
+} parquet_cursor_column;
+
+typedef struct parquet_cursor {
+    const frz_env *env;
+    const parquet_file *file;
+    parquet_scratches *scratches;
+    frz_arena arena;       /* plans */
+    parquet_leaf **leaves; /* in the order of the columns */
+    size_t leaf_count, leaf_capacity;
+    parquet_cursor_column *columns;
+    size_t column_count;
+    struct ArrowArray *slices; /* room for one batch */
+    parquet_piece *pieces;     /* one per leaf */
+    int64_t max_rows;          /* of a batch; set by the owner, as is the next */
+    size_t max_bytes;
+    size_t group;       /* at hand; SIZE_MAX: none */
+    int64_t row;        /* next to hand out */
+    int64_t batch_rows; /* of the batch that is read, at most */
+} parquet_cursor;
+
+/* scratches must outlive the cursor. */
+frz_code parquet_cursor_init(parquet_cursor *c, parquet_scratches *scratches,
+                             const frz_type *file_type, const frz_type *projection, frz_error *err);
+void parquet_cursor_reset(parquet_cursor *c);
+/* The next batch of the rows from row to end, which lie in the group. Rows never go back. */
+frz_code parquet_cursor_read(parquet_cursor *c, size_t group, int64_t row, int64_t end,
+                             frz_batch *out, frz_error *err);
+/* Bytes of a row in a batch, about. */
+double parquet_cursor_row_bytes(const parquet_cursor *c);
 
 #endif

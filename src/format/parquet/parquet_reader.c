@@ -1,9 +1,15 @@
 /*
- * The reader of a Parquet file: which leaves a request needs, and batches over row ranges.
+ * The reader of a Parquet file: row ranges to batches.
  *
- * All columns advance in lock-step. A column may hand out fewer rows than it was asked for (its
- * values are large); what the others read beyond stays pending and is sliced into later batches.
- * A batch never crosses a range or a row group.
+ * Rows are read by cursors. One is enough where there are many columns, since a cursor works on its
+ * columns in parallel. Few columns are read by several cursors, each with its own row groups:
+ *
+ *  1. A stretch is a run of wanted rows that ends where a row group ends. Cursors are given
+ *     stretches in order, and hand them out in the same order, so the batches come as one cursor
+ *     would have made them (a batch depends on nothing outside of its row group).
+ *  2. A cursor reads ahead of its turn, up to a bound; what it read waits in its queue, a failure
+ *     behind it.
+ *  3. Cursors read only within parquet_reader_next.
  */
 #include <inttypes.h>
 
@@ -12,192 +18,244 @@
 
 #define DEFAULT_ROWS 65536
 #define DEFAULT_BYTES (16u << 20)
-#define LEAST_SHARED_ROWS 1024 /* a batch is not cut shorter than this to avoid a copy */
 
 /* Bytes read ahead, over all columns and for one. */
 #define AHEAD_ALL (16u << 20)
 #define AHEAD_MOST (1u << 20)
 #define AHEAD_LEAST (16u << 10)
 
-typedef struct column {
-    parquet_plan plan;
-    size_t first_leaf, leaf_count; /* of the reader's leaves */
-    struct ArrowArray pending;     /* rows from reader->row on that were not handed out */
-} column;
+/* Columns of so few leaves are read by several cursors. */
+#define FEW_LEAVES 8
+#define MOST_LANES 16
+/* A stretch is worth a task; a task is not shorter than this either. */
+#define STRETCH_BYTES (1u << 20)
+#define TURN_BYTES (512u << 10)
+
+/* A place among the rows that are wanted. */
+typedef struct reader_position {
+    size_t range, group;
+    int64_t row;
+} reader_position;
+
+/* A cursor, the rows it has been given, and batches that it read before their turn. */
+typedef struct reader_lane {
+    parquet_cursor cursor;
+    reader_position at;
+    int64_t end;      /* row behind the stretch */
+    bool given;       /* there is a stretch */
+    frz_batch *queue; /* first to count */
+    size_t first, count, capacity;
+    double bytes;  /* of the queue, about */
+    frz_code rc;   /* behind the queue: FRZ_END at the end of the stretch, or a failure */
+    frz_error err; /* that failure */
+} reader_lane;
 
 typedef struct parquet_reader {
     frz_data_reader base;
-    parquet_scratch *scratch;
-    frz_arena arena; /* plans and ranges */
+    parquet_scratches scratches;
+    frz_arena arena; /* ranges */
     const parquet_file *file;
-    parquet_leaf **leaves; /* in the order of the columns */
-    size_t leaf_count, leaf_capacity;
-    column *columns;
-    size_t column_count;
-    struct ArrowArray *slices; /* room for one batch */
     const frz_row_range *ranges;
     size_t range_count;
-    size_t range; /* at hand */
-    size_t group; /* at hand */
-    int64_t row;  /* next to hand out */
+    reader_position at; /* rows that no lane has been given begin here */
+    reader_lane *lanes[MOST_LANES];
+    size_t lane_count;
+    size_t turn; /* the lane that hands out */
     int64_t max_rows;
     size_t max_bytes;
 } parquet_reader;
 
-/* ---- planning ---- */
+/* ---- positions ---- */
 
-static frz_code add_leaf(parquet_reader *r, size_t index, const frz_type *type, bool flat,
-                         parquet_leaf **out, frz_error *err)
+/* Go to the next row that is wanted, from the position's own on; false at the end. */
+static bool next_row(const parquet_reader *r, reader_position *at)
+{
+    const parquet_metadata *m = &r->file->metadata;
+    while (at->range < r->range_count) {
+        const frz_row_range *range = &r->ranges[at->range];
+        at->row = FRZ_MAX(at->row, range->start);
+        if (at->row < range->end) {
+            break;
+        }
+        at->range++;
+    }
+    if (at->range == r->range_count) {
+        return false;
+    }
+    while (at->row >= m->groups[at->group].first_row + m->groups[at->group].num_rows) {
+        at->group++;
+    }
+    return true;
+}
+
+static int64_t group_end(const parquet_reader *r, size_t group)
+{
+    const parquet_group *g = &r->file->metadata.groups[group];
+    return g->first_row + g->num_rows;
+}
+
+/* Decoded bytes of a row group, about; what is damaged is found when it is read. */
+static double bytes_of_group(const reader_lane *lane, size_t group)
+{
+    double bytes = 0;
+    for (size_t i = 0; i < lane->cursor.leaf_count; i++) {
+        const parquet_leaf *leaf = lane->cursor.leaves[i];
+        parquet_chunk chunk;
+        if (parquet_file_chunk(lane->cursor.file, group, leaf->index, &chunk, NULL) == FRZ_OK) {
+            double values = (double)chunk.num_values * (double)FRZ_MAX(leaf->sink.width, 4);
+            bytes += FRZ_MAX(values, (double)chunk.total_uncompressed_size);
+        }
+    }
+    return bytes;
+}
+
+/* Give a lane the next rows that nobody has, if there are any. */
+static void give_stretch(parquet_reader *r, reader_lane *lane)
+{
+    double bytes = 0;
+    lane->given = next_row(r, &r->at);
+    if (!lane->given) {
+        return;
+    }
+    lane->rc = FRZ_OK;
+    lane->at = r->at;
+    if (r->lane_count == 1) {
+        lane->end = INT64_MAX;
+        r->at.range = r->range_count;
+        return;
+    }
+    while (bytes < STRETCH_BYTES && next_row(r, &r->at)) {
+        bytes += bytes_of_group(lane, r->at.group);
+        r->at.row = lane->end = group_end(r, r->at.group);
+    }
+}
+
+/* ---- lanes ---- */
+
+static void lane_free(const frz_env *env, reader_lane *lane)
+{
+    if (lane != NULL) {
+        for (size_t i = lane->first; i < lane->count; i++) {
+            frz_array_release(&lane->queue[i].array);
+        }
+        frz_free(env, lane->queue);
+        parquet_cursor_reset(&lane->cursor);
+        frz_free(env, lane);
+    }
+}
+
+static frz_code add_lane(parquet_reader *r, const frz_type *file_type, const frz_type *projection,
+                         frz_error *err)
+{
+    reader_lane *lane = frz_alloc_zero(r->base.file->env, 1, sizeof *lane);
+    if (lane == NULL) {
+        return frz_fail_nomem(err, sizeof *lane);
+    }
+    r->lanes[r->lane_count++] = lane;
+    frz_code rc = parquet_cursor_init(&lane->cursor, &r->scratches, file_type, projection, err);
+    lane->cursor.max_rows = r->max_rows;
+    lane->cursor.max_bytes = r->max_bytes;
+    return rc;
+}
+
+static frz_code read_batch(const parquet_reader *r, reader_lane *lane, frz_batch *out,
+                           frz_error *err)
+{
+    if (!next_row(r, &lane->at) || lane->at.row >= lane->end) {
+        return FRZ_END;
+    }
+    int64_t end = FRZ_MIN(r->ranges[lane->at.range].end, group_end(r, lane->at.group));
+    frz_code rc = parquet_cursor_read(&lane->cursor, lane->at.group, lane->at.row, end, out, err);
+    if (rc == FRZ_OK) {
+        lane->at.row += out->array.length;
+    }
+    return rc;
+}
+
+/* Put the next batch, or why there is none, behind the lane's queue. */
+static void extend_queue(const parquet_reader *r, reader_lane *lane)
+{
+    const frz_env *env = r->base.file->env;
+    lane->rc = FRZ_GROW(env, &lane->queue, &lane->capacity, lane->count, &lane->err);
+    if (lane->rc == FRZ_OK) {
+        lane->rc = read_batch(r, lane, &lane->queue[lane->count], &lane->err);
+    }
+    if (lane->rc == FRZ_OK) {
+        double rows = (double)lane->queue[lane->count++].array.length;
+        lane->bytes += rows * parquet_cursor_row_bytes(&lane->cursor);
+    }
+}
+
+static bool is_empty(const reader_lane *lane)
+{
+    return lane->first == lane->count;
+}
+
+/* True if the lane has rows to read and room for them. */
+static bool can_read(const parquet_reader *r, const reader_lane *lane)
+{
+    return lane->given && lane->rc == FRZ_OK &&
+           (is_empty(lane) || lane->bytes < (double)r->max_bytes);
+}
+
+/* One turn of a lane: a batch, or several small ones if other lanes have as much to do. */
+static frz_code run_lane(void *ctx, size_t index, frz_error *err)
+{
+    const parquet_reader *r = ctx;
+    reader_lane *lane = r->lanes[(r->turn + index) % r->lane_count];
+    (void)err;
+    if (is_empty(lane)) {
+        lane->first = lane->count = 0;
+        lane->bytes = 0;
+    }
+    double until = lane->bytes + TURN_BYTES;
+    while (can_read(r, lane) && (is_empty(lane) || (r->lane_count > 1 && lane->bytes < until))) {
+        extend_queue(r, lane);
+    }
+    return FRZ_OK; /* a failure is told when it is its turn */
+}
+
+static frz_code run_lanes(parquet_reader *r, frz_error *err)
+{
+    size_t count = 1;
+    for (size_t i = 1; i < r->lane_count; i++) {
+        count = can_read(r, r->lanes[(r->turn + i) % r->lane_count]) ? i + 1 : count;
+    }
+    return frz_parallel(r->base.file->env, count, run_lane, r, err);
+}
+
+/* The next batch of the lane whose turn it is; FRZ_END if there is none. */
+static frz_code take_batch(parquet_reader *r, frz_batch *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    const frz_env *env = r->base.file->env;
-    FRZ_TRY(FRZ_GROW(env, &r->leaves, &r->leaf_capacity, r->leaf_count, err));
-    parquet_leaf *leaf = frz_alloc_zero(env, 1, sizeof *leaf);
-    if (leaf == NULL) {
-        rc = frz_fail_nomem(err, sizeof *leaf);
+    reader_lane *lane = r->lanes[r->turn];
+    if (is_empty(lane) && lane->rc == FRZ_OK) {
+        FRZ_TRY(run_lanes(r, err));
+    }
+    if (is_empty(lane)) {
+        rc = lane->rc;
+        if (rc != FRZ_END && err != NULL) {
+            *err = lane->err;
+        }
         goto out;
     }
-    r->leaves[r->leaf_count++] = leaf;
-    FRZ_TRY(parquet_leaf_init(leaf, r->scratch, index, type, flat, err));
-    *out = leaf;
+    *out = lane->queue[lane->first++];
 out:
     return rc;
 }
 
-static frz_code plan_field(parquet_reader *r, const frz_field *field, const parquet_node *node,
-                           const frz_type *file_type, bool top, parquet_plan *plan, frz_error *err);
-
-/* The child of a struct whose id is 0, as a manifest's status has it, if it can be no other. */
-static int64_t find_zero(const frz_type *file_type)
+frz_code parquet_reader_next(frz_data_reader *base, frz_batch *out, frz_error *err)
 {
-    int64_t found = -1;
-    for (size_t i = 0; i < file_type->field_count; i++) {
-        if (file_type->fields[i].id == 0) {
-            if (found >= 0) {
-                return -1;
-            }
-            found = (int64_t)i;
+    parquet_reader *r = (parquet_reader *)base;
+    frz_code rc = FRZ_END;
+    while (rc == FRZ_END && r->lanes[r->turn]->given) {
+        rc = take_batch(r, out, err);
+        if (rc == FRZ_END) {
+            give_stretch(r, r->lanes[r->turn]);
+            r->turn = (r->turn + 1) % r->lane_count;
         }
     }
-    return found;
-}
-
-/* The file's child of a node that a requested child is read from; -1: none. */
-static int64_t find_child(const frz_type *file_type, const frz_field *field, size_t position)
-{
-    if (file_type->id == FRZ_TYPE_STRUCT) {
-        return field->id == 0 ? find_zero(file_type) : frz_type_index_of_id(file_type, field->id);
-    }
-    /* items of lists and maps go by their place; an id that is there must not differ */
-    int32_t id = file_type->fields[position].id;
-    return id == 0 || field->id == 0 || id == field->id ? (int64_t)position : -1;
-}
-
-static frz_code plan_missing(const frz_field *field, parquet_plan *plan, const char *parent,
-                             frz_error *err)
-{
-    if (field->required && field->initial_default == NULL) {
-        return frz_fail(err, FRZ_E_CORRUPT,
-                        "column \"%s\" has no field \"%.*s\" (id %" PRId32
-                        "), which is required and has no default",
-                        parent, FRZ_STR_ARG(field->name), field->id);
-    }
-    *plan = (parquet_plan){.field = field};
-    return FRZ_OK;
-}
-
-static frz_code plan_children(parquet_reader *r, const parquet_node *node,
-                              const frz_type *file_type, parquet_plan *plan, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    const frz_type *type = plan->field->type;
-    size_t first = r->leaf_count;
-    plan->child_count = type->field_count;
-    plan->children = frz_arena_array(&r->arena, type->field_count, sizeof *plan->children);
-    if (plan->children == NULL) {
-        return frz_fail_nomem(err, type->field_count * sizeof *plan->children);
-    }
-    for (size_t i = 0; i < type->field_count; i++) {
-        int64_t child = find_child(file_type, &type->fields[i], i);
-        if (child < 0) {
-            FRZ_TRY(plan_missing(&type->fields[i], &plan->children[i], node->path, err));
-            continue;
-        }
-        FRZ_TRY(plan_field(r, &type->fields[i], &node->children[child],
-                           file_type->fields[child].type, false, &plan->children[i], err));
-    }
-    if (r->leaf_count > first) {
-        plan->levels = r->leaves[first];
-    } else {
-        /* nothing below is read, but the levels say where there is a value */
-        FRZ_TRY(add_leaf(r, node->first_leaf, NULL, false, &plan->levels, err));
-    }
-out:
-    return rc;
-}
-
-static frz_code plan_field(parquet_reader *r, const frz_field *field, const parquet_node *node,
-                           const frz_type *file_type, bool top, parquet_plan *plan, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    char from[64];
-    char to[64];
-    *plan = (parquet_plan){.field = field, .node = node};
-    if (node->unsupported != NULL) {
-        return frz_fail(err, FRZ_E_UNSUPPORTED, "unsupported: column \"%s\" is %s", node->path,
-                        node->unsupported);
-    }
-    if (node->type->id == FRZ_TYPE_UNKNOWN) {
-        if (field->required && field->type->id != FRZ_TYPE_UNKNOWN) {
-            return frz_fail(err, FRZ_E_CORRUPT,
-                            "column \"%s\" holds only nulls and is to be read as required",
-                            node->path);
-        }
-        return FRZ_OK;
-    }
-    if (frz_type_is_nested(node->type) || frz_type_is_nested(field->type)) {
-        if (node->type->id != field->type->id) {
-            return frz_fail(err, FRZ_E_CORRUPT,
-                            "column \"%s\" is %s in the file and is to be read as %s", node->path,
-                            frz_type_text(node->type, from, sizeof from),
-                            frz_type_text(field->type, to, sizeof to));
-        }
-        return plan_children(r, node, file_type, plan, err);
-    }
-    bool flat = top;
-    FRZ_TRY(add_leaf(r, node->first_leaf, field->type, flat, &plan->leaf, err));
-    plan->leaf->required = field->required;
-out:
-    return rc;
-}
-
-static frz_code plan_columns(parquet_reader *r, const frz_type *file_type,
-                             const frz_type *projection, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    size_t count = projection->field_count;
-    r->columns = frz_arena_array(&r->arena, count, sizeof *r->columns);
-    r->slices = frz_arena_array(&r->arena, count, sizeof *r->slices);
-    if (r->columns == NULL || r->slices == NULL) {
-        return frz_fail_nomem(err, count * sizeof *r->columns);
-    }
-    r->column_count = count;
-    for (size_t i = 0; i < count; i++) {
-        const frz_field *field = &projection->fields[i];
-        column *c = &r->columns[i];
-        int64_t index = field->id == 0 ? -1 : frz_type_index_of_id(file_type, field->id);
-        if (index < 0) {
-            rc = frz_fail(err, FRZ_E_ARGUMENT, "the file has no field \"%.*s\" (id %" PRId32 ")",
-                          FRZ_STR_ARG(field->name), field->id);
-            goto out;
-        }
-        c->first_leaf = r->leaf_count;
-        FRZ_TRY(plan_field(r, field, &r->file->root.children[index], file_type->fields[index].type,
-                           true, &c->plan, err));
-        c->leaf_count = r->leaf_count - c->first_leaf;
-    }
-out:
-    return rc;
+    return frz_context(err, rc, "reading %s", frz_data_file_location(base->file));
 }
 
 /* ---- opening ---- */
@@ -229,21 +287,44 @@ static frz_code copy_ranges(parquet_reader *r, const frz_read_request *request, 
     return FRZ_OK;
 }
 
+/* How many lanes are worth having for columns of so many leaves. */
+static size_t choose_lanes(const parquet_reader *r, size_t leaves)
+{
+    size_t most = FRZ_MIN(frz_threads(r->base.file->env), (size_t)MOST_LANES);
+    size_t groups = 0;
+    reader_position at = {0};
+    if (leaves == 0 || leaves > FEW_LEAVES) {
+        return 1;
+    }
+    while (groups < most && next_row(r, &at)) {
+        at.row = group_end(r, at.group);
+        groups++;
+    }
+    return FRZ_MAX(FRZ_MIN(groups, most), (size_t)1);
+}
+
 static size_t read_ahead(size_t leaves)
 {
     size_t each = AHEAD_ALL / FRZ_MAX(leaves, (size_t)1);
     return FRZ_MAX(FRZ_MIN(each, (size_t)AHEAD_MOST), (size_t)AHEAD_LEAST);
 }
 
-static void free_scratch(const frz_env *env, parquet_scratch *scratch)
+static frz_code add_lanes(parquet_reader *r, const frz_type *file_type, const frz_type *projection,
+                          frz_error *err)
 {
-    for (size_t i = 0; scratch != NULL && i < FRZ_ARRAY_COUNT(scratch->codecs); i++) {
-        frz_codec_free(scratch->codecs[i]);
+    frz_code rc = FRZ_OK;
+    FRZ_TRY(add_lane(r, file_type, projection, err));
+    size_t leaves = r->lanes[0]->cursor.leaf_count;
+    size_t wanted = choose_lanes(r, leaves);
+    while (r->lane_count < wanted) {
+        FRZ_TRY(add_lane(r, file_type, projection, err));
     }
-    if (scratch != NULL) {
-        frz_buf_reset(&scratch->bytes);
+    for (size_t i = 0; i < r->lane_count; i++) {
+        give_stretch(r, r->lanes[i]);
     }
-    frz_free(env, scratch);
+    parquet_scratches_set_window(&r->scratches, read_ahead(leaves * r->lane_count));
+out:
+    return rc;
 }
 
 void parquet_reader_close(frz_data_reader *base)
@@ -253,15 +334,10 @@ void parquet_reader_close(frz_data_reader *base)
         return;
     }
     const frz_env *env = r->base.file->env;
-    for (size_t i = 0; i < r->column_count; i++) {
-        frz_array_release(&r->columns[i].pending);
+    for (size_t i = 0; i < r->lane_count; i++) {
+        lane_free(env, r->lanes[i]);
     }
-    for (size_t i = 0; i < r->leaf_count; i++) {
-        parquet_leaf_reset(r->leaves[i]);
-        frz_free(env, r->leaves[i]);
-    }
-    frz_free(env, r->leaves);
-    free_scratch(env, r->scratch);
+    parquet_scratches_reset(&r->scratches);
     frz_arena_reset(&r->arena);
     frz_free(env, r);
 }
@@ -280,17 +356,9 @@ frz_code parquet_reader_open(const frz_data_file *file, const frz_type *file_typ
     r->max_rows = request->max_rows > 0 ? request->max_rows : DEFAULT_ROWS;
     r->max_bytes = request->max_bytes > 0 ? (size_t)request->max_bytes : DEFAULT_BYTES;
     frz_arena_init(&r->arena, env, FRZ_ARENA_NO_LIMIT);
-    r->scratch = frz_alloc_zero(env, 1, sizeof *r->scratch);
-    if (r->scratch == NULL) {
-        rc = frz_fail_nomem(err, sizeof *r->scratch);
-        goto out;
-    }
-    r->scratch->env = env;
-    r->scratch->file = r->file;
-    frz_buf_init(&r->scratch->bytes, env, FRZ_BUF_NO_LIMIT);
+    FRZ_TRY(parquet_scratches_init(&r->scratches, env, r->file, err));
     FRZ_TRY(copy_ranges(r, request, err));
-    FRZ_TRY(plan_columns(r, file_type, request->projection, err));
-    r->scratch->window = read_ahead(r->leaf_count);
+    FRZ_TRY(add_lanes(r, file_type, request->projection, err));
     *out = &r->base;
     r = NULL;
 out:
@@ -298,183 +366,4 @@ out:
         parquet_reader_close(&r->base);
     }
     return frz_context(err, rc, "reading %s", frz_data_file_location(file));
-}
-
-/* ---- batches ---- */
-
-/* Go to the next row that is wanted; false at the end. */
-static bool next_row(parquet_reader *r)
-{
-    const parquet_metadata *m = &r->file->metadata;
-    while (r->range < r->range_count) {
-        const frz_row_range *range = &r->ranges[r->range];
-        r->row = FRZ_MAX(r->row, range->start);
-        if (r->row < range->end) {
-            break;
-        }
-        r->range++;
-    }
-    if (r->range == r->range_count) {
-        return false;
-    }
-    while (r->row >= m->groups[r->group].first_row + m->groups[r->group].num_rows) {
-        r->group++;
-    }
-    return true;
-}
-
-/* Bring every leaf to the row. */
-static frz_code seek_leaves(parquet_reader *r, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    for (size_t i = 0; i < r->column_count; i++) {
-        column *c = &r->columns[i];
-        for (size_t k = c->first_leaf; k < c->first_leaf + c->leaf_count; k++) {
-            parquet_leaf *leaf = r->leaves[k];
-            if (leaf->group != r->group) {
-                FRZ_TRY(parquet_leaf_start(leaf, r->group, err));
-            }
-            /* pending rows and rows of an unfinished batch already are beyond the row */
-            if (leaf->row < r->row) {
-                FRZ_TRY(parquet_leaf_skip(leaf, r->row - leaf->row, err));
-            }
-        }
-    }
-out:
-    return rc;
-}
-
-/* Rows of the next batch by the bounds on rows and bytes, and so that pages are shared. */
-static frz_code choose_rows(parquet_reader *r, int64_t *out, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    const parquet_group *g = &r->file->metadata.groups[r->group];
-    int64_t n = FRZ_MIN(r->ranges[r->range].end, g->first_row + g->num_rows) - r->row;
-    double bytes = 0;
-    n = FRZ_MIN(n, r->max_rows);
-    for (size_t i = 0; i < r->leaf_count; i++) {
-        bytes += r->leaves[i]->row_bytes;
-    }
-    if (bytes > 0 && (double)n * bytes > (double)r->max_bytes) {
-        n = (int64_t)FRZ_MAX((double)r->max_bytes / bytes, 1.0);
-    }
-    int64_t shared = INT64_MAX;
-    for (size_t i = 0; i < r->column_count; i++) {
-        int64_t rows = 0;
-        if (r->columns[i].pending.release == NULL && r->columns[i].plan.leaf != NULL) {
-            FRZ_TRY(parquet_leaf_shareable(r->columns[i].plan.leaf, &rows, err));
-        }
-        if (rows >= LEAST_SHARED_ROWS) {
-            shared = FRZ_MIN(shared, rows);
-        }
-    }
-    if (shared < n) {
-        n = shared;
-    } else if (shared < INT64_MAX) {
-        int64_t pieces = (shared + n - 1) / n;
-        n = (shared + pieces - 1) / pieces;
-    }
-    *out = n;
-out:
-    return rc;
-}
-
-static void set_soft_bytes(parquet_reader *r, int64_t rows)
-{
-    for (size_t i = 0; i < r->leaf_count; i++) {
-        parquet_leaf *leaf = r->leaves[i];
-        double fair = leaf->row_bytes * (double)rows * 2;
-        double most = FRZ_MAX(fair, (double)r->max_bytes / 4);
-        leaf->soft_bytes = (size_t)FRZ_MIN(FRZ_MAX(most, 65536.0), 1073741824.0);
-    }
-}
-
-static frz_code read_nested(parquet_reader *r, column *c, int64_t n, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    for (size_t k = c->first_leaf; k < c->first_leaf + c->leaf_count; k++) {
-        int64_t rows;
-        FRZ_TRY(parquet_leaf_nested(r->leaves[k], n, &rows, err));
-        n = rows;
-    }
-    FRZ_TRY(parquet_assemble(r->base.file->env, &c->plan, n, &c->pending, err));
-    for (size_t k = c->first_leaf; k < c->first_leaf + c->leaf_count; k++) {
-        parquet_leaf_drop(r->leaves[k], n);
-    }
-out:
-    return rc;
-}
-
-static frz_code read_column(parquet_reader *r, column *c, int64_t n, frz_error *err)
-{
-    if (c->leaf_count == 0) {
-        return frz_array_nulls(r->base.file->env, c->plan.field->type, n, &c->pending, err);
-    }
-    if (c->plan.leaf != NULL) {
-        return parquet_leaf_flat(c->plan.leaf, n, &c->pending, err);
-    }
-    return read_nested(r, c, n, err);
-}
-
-/* The first n pending rows of a column; the rest stays. */
-static frz_code take_pending(const frz_env *env, column *c, int64_t n, struct ArrowArray *out,
-                             frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    struct ArrowArray rest = {0};
-    if (c->pending.length == n) {
-        frz_array_move(&c->pending, out);
-        return FRZ_OK;
-    }
-    FRZ_TRY(frz_array_slice(env, &c->pending, n, c->pending.length - n, &rest, err));
-    FRZ_TRY(frz_array_slice(env, &c->pending, 0, n, out, err));
-    frz_array_release(&c->pending);
-    frz_array_move(&rest, &c->pending);
-out:
-    frz_array_release(&rest);
-    return rc;
-}
-
-static frz_code make_batch(parquet_reader *r, int64_t n, struct ArrowArray *out, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    const frz_env *env = r->base.file->env;
-    size_t done = 0;
-    for (; done < r->column_count; done++) {
-        FRZ_TRY(take_pending(env, &r->columns[done], n, &r->slices[done], err));
-    }
-    done = 0; /* moved, also on failure */
-    FRZ_TRY(frz_batch_make(env, n, r->slices, r->column_count, out, err));
-out:
-    for (size_t i = 0; i < done; i++) {
-        frz_array_release(&r->slices[i]);
-    }
-    return rc;
-}
-
-frz_code parquet_reader_next(frz_data_reader *base, frz_batch *out, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    parquet_reader *r = (parquet_reader *)base;
-    int64_t n;
-    if (!next_row(r)) {
-        return FRZ_END;
-    }
-    FRZ_TRY(seek_leaves(r, err));
-    FRZ_TRY(choose_rows(r, &n, err));
-    set_soft_bytes(r, n);
-    int64_t rows = n;
-    for (size_t i = 0; i < r->column_count; i++) {
-        column *c = &r->columns[i];
-        if (c->pending.release == NULL) {
-            FRZ_TRY(read_column(r, c, n, err));
-        }
-        rows = FRZ_MIN(rows, c->pending.length);
-    }
-    frz_batch batch = {.first_row = r->row};
-    FRZ_TRY(make_batch(r, rows, &batch.array, err));
-    r->row += rows;
-    *out = batch;
-out:
-    return frz_context(err, rc, "reading %s", frz_data_file_location(base->file));
 }

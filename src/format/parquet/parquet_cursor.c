@@ -1,0 +1,473 @@
+/*
+ * The columns of a projection in lock-step: which leaves they need, and batches out of one row
+ * group after the other.
+ *
+ * Invariants:
+ *  1. All columns stand at or behind the row that is handed out next. A column may hand out fewer
+ *     rows than it was asked for (its values are large); what the others read beyond stays pending
+ *     and is sliced into later batches.
+ *  2. Where a batch ends depends on nothing but the row group, the rows that were asked for before
+ *     in it, and the bounds: not on earlier groups and not on threads.
+ *  3. Columns are worked on in parts, several at once. A part has its scratch memory to itself, and
+ *     a column belongs to one part at a time.
+ */
+#include <inttypes.h>
+
+#include "format/parquet/parquet_read.h"
+
+#define LEAST_SHARED_ROWS 1024 /* a batch is not cut shorter than this to avoid a copy */
+
+/* Work is cut into parts for the threads, but not into crumbs: a part that decodes this many bytes
+ * takes a multiple of what it costs to hand it over. */
+#define MOST_PARTS 64
+#define PARTS_PER_THREAD 8
+#define LEAST_PART_BYTES (64u << 10)
+#define LEAST_SHARED_BYTES (256u << 10) /* of a batch that is worth several threads */
+#define START_BYTES 64 /* what starting a leaf at a row group costs, as bytes to decode */
+
+/* ---- planning ---- */
+
+static frz_code add_leaf(parquet_cursor *c, size_t index, const frz_type *type, bool flat,
+                         parquet_leaf **out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    FRZ_TRY(FRZ_GROW(c->env, &c->leaves, &c->leaf_capacity, c->leaf_count, err));
+    parquet_leaf *leaf = frz_alloc_zero(c->env, 1, sizeof *leaf);
+    if (leaf == NULL) {
+        rc = frz_fail_nomem(err, sizeof *leaf);
+        goto out;
+    }
+    c->leaves[c->leaf_count++] = leaf;
+    FRZ_TRY(parquet_leaf_init(leaf, c->scratches->first, index, type, flat, err));
+    *out = leaf;
+out:
+    return rc;
+}
+
+static frz_code plan_field(parquet_cursor *c, const frz_field *field, const parquet_node *node,
+                           const frz_type *file_type, bool top, parquet_plan *plan, frz_error *err);
+
+/* The child of a struct whose id is 0, as a manifest's status has it, if it can be no other. */
+static int64_t find_zero(const frz_type *file_type)
+{
+    int64_t found = -1;
+    for (size_t i = 0; i < file_type->field_count; i++) {
+        if (file_type->fields[i].id == 0) {
+            if (found >= 0) {
+                return -1;
+            }
+            found = (int64_t)i;
+        }
+    }
+    return found;
+}
+
+/* The file's child of a node that a requested child is read from; -1: none. */
+static int64_t find_child(const frz_type *file_type, const frz_field *field, size_t position)
+{
+    if (file_type->id == FRZ_TYPE_STRUCT) {
+        return field->id == 0 ? find_zero(file_type) : frz_type_index_of_id(file_type, field->id);
+    }
+    /* items of lists and maps go by their place; an id that is there must not differ */
+    int32_t id = file_type->fields[position].id;
+    return id == 0 || field->id == 0 || id == field->id ? (int64_t)position : -1;
+}
+
+static frz_code plan_missing(const frz_field *field, parquet_plan *plan, const char *parent,
+                             frz_error *err)
+{
+    if (field->required && field->initial_default == NULL) {
+        return frz_fail(err, FRZ_E_CORRUPT,
+                        "column \"%s\" has no field \"%.*s\" (id %" PRId32
+                        "), which is required and has no default",
+                        parent, FRZ_STR_ARG(field->name), field->id);
+    }
+    *plan = (parquet_plan){.field = field};
+    return FRZ_OK;
+}
+
+static frz_code plan_children(parquet_cursor *c, const parquet_node *node,
+                              const frz_type *file_type, parquet_plan *plan, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const frz_type *type = plan->field->type;
+    size_t first = c->leaf_count;
+    plan->child_count = type->field_count;
+    plan->children = frz_arena_array(&c->arena, type->field_count, sizeof *plan->children);
+    if (plan->children == NULL) {
+        return frz_fail_nomem(err, type->field_count * sizeof *plan->children);
+    }
+    for (size_t i = 0; i < type->field_count; i++) {
+        int64_t child = find_child(file_type, &type->fields[i], i);
+        if (child < 0) {
+            FRZ_TRY(plan_missing(&type->fields[i], &plan->children[i], node->path, err));
+            continue;
+        }
+        FRZ_TRY(plan_field(c, &type->fields[i], &node->children[child],
+                           file_type->fields[child].type, false, &plan->children[i], err));
+    }
+    if (c->leaf_count > first) {
+        plan->levels = c->leaves[first];
+    } else {
+        /* nothing below is read, but the levels say where there is a value */
+        FRZ_TRY(add_leaf(c, node->first_leaf, NULL, false, &plan->levels, err));
+    }
+out:
+    return rc;
+}
+
+static frz_code plan_field(parquet_cursor *c, const frz_field *field, const parquet_node *node,
+                           const frz_type *file_type, bool top, parquet_plan *plan, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    char from[64];
+    char to[64];
+    *plan = (parquet_plan){.field = field, .node = node};
+    if (node->unsupported != NULL) {
+        return frz_fail(err, FRZ_E_UNSUPPORTED, "unsupported: column \"%s\" is %s", node->path,
+                        node->unsupported);
+    }
+    if (node->type->id == FRZ_TYPE_UNKNOWN) {
+        if (field->required && field->type->id != FRZ_TYPE_UNKNOWN) {
+            return frz_fail(err, FRZ_E_CORRUPT,
+                            "column \"%s\" holds only nulls and is to be read as required",
+                            node->path);
+        }
+        return FRZ_OK;
+    }
+    if (frz_type_is_nested(node->type) || frz_type_is_nested(field->type)) {
+        if (node->type->id != field->type->id) {
+            return frz_fail(err, FRZ_E_CORRUPT,
+                            "column \"%s\" is %s in the file and is to be read as %s", node->path,
+                            frz_type_text(node->type, from, sizeof from),
+                            frz_type_text(field->type, to, sizeof to));
+        }
+        return plan_children(c, node, file_type, plan, err);
+    }
+    bool flat = top;
+    FRZ_TRY(add_leaf(c, node->first_leaf, field->type, flat, &plan->leaf, err));
+    plan->leaf->required = field->required;
+out:
+    return rc;
+}
+
+static frz_code plan_columns(parquet_cursor *c, const frz_type *file_type,
+                             const frz_type *projection, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    size_t count = projection->field_count;
+    c->columns = frz_arena_array(&c->arena, count, sizeof *c->columns);
+    c->slices = frz_arena_array(&c->arena, count, sizeof *c->slices);
+    if (c->columns == NULL || c->slices == NULL) {
+        return frz_fail_nomem(err, count * sizeof *c->columns);
+    }
+    c->column_count = count;
+    for (size_t i = 0; i < count; i++) {
+        const frz_field *field = &projection->fields[i];
+        parquet_cursor_column *column = &c->columns[i];
+        int64_t index = field->id == 0 ? -1 : frz_type_index_of_id(file_type, field->id);
+        if (index < 0) {
+            rc = frz_fail(err, FRZ_E_ARGUMENT, "the file has no field \"%.*s\" (id %" PRId32 ")",
+                          FRZ_STR_ARG(field->name), field->id);
+            goto out;
+        }
+        column->first_leaf = c->leaf_count;
+        FRZ_TRY(plan_field(c, field, &c->file->root.children[index], file_type->fields[index].type,
+                           true, &column->plan, err));
+        column->leaf_count = c->leaf_count - column->first_leaf;
+    }
+out:
+    return rc;
+}
+
+/* ---- lifetime ---- */
+
+frz_code parquet_cursor_init(parquet_cursor *c, parquet_scratches *scratches,
+                             const frz_type *file_type, const frz_type *projection, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    *c = (parquet_cursor){
+        .env = scratches->env, .file = scratches->file, .scratches = scratches, .group = SIZE_MAX};
+    frz_arena_init(&c->arena, c->env, FRZ_ARENA_NO_LIMIT);
+    FRZ_TRY(plan_columns(c, file_type, projection, err));
+    c->pieces = frz_arena_array(&c->arena, c->leaf_count, sizeof *c->pieces);
+    if (c->pieces == NULL) {
+        rc = frz_fail_nomem(err, c->leaf_count * sizeof *c->pieces);
+    }
+out:
+    return rc;
+}
+
+void parquet_cursor_reset(parquet_cursor *c)
+{
+    if (c->env == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < c->column_count; i++) {
+        frz_array_release(&c->columns[i].pending);
+    }
+    for (size_t i = 0; i < c->leaf_count; i++) {
+        parquet_leaf_reset(c->leaves[i]);
+        frz_free(c->env, c->leaves[i]);
+    }
+    frz_free(c->env, c->leaves);
+    frz_arena_reset(&c->arena);
+    *c = (parquet_cursor){0};
+}
+
+/* ---- work on columns, in parts ---- */
+
+typedef frz_code (*column_work)(parquet_cursor *c, parquet_cursor_column *column, frz_error *err);
+
+typedef struct cursor_parts {
+    parquet_cursor *c;
+    column_work work;
+    size_t count;
+    size_t ends[MOST_PARTS]; /* columns */
+} cursor_parts;
+
+static frz_code run_part(void *ctx, size_t index, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const cursor_parts *p = ctx;
+    parquet_cursor *c = p->c;
+    parquet_scratch *scratch = NULL;
+    FRZ_TRY(parquet_scratch_take(c->scratches, &scratch, err));
+    for (size_t i = index == 0 ? 0 : p->ends[index - 1]; i < p->ends[index]; i++) {
+        parquet_cursor_column *column = &c->columns[i];
+        column->row_bytes = 0;
+        for (size_t k = column->first_leaf; k < column->first_leaf + column->leaf_count; k++) {
+            c->leaves[k]->pages.scratch = scratch;
+        }
+        FRZ_TRY(p->work(c, column, err));
+        for (size_t k = column->first_leaf; k < column->first_leaf + column->leaf_count; k++) {
+            column->row_bytes += c->leaves[k]->row_bytes;
+        }
+    }
+out:
+    if (scratch != NULL) {
+        parquet_scratch_give(scratch);
+    }
+    return rc;
+}
+
+double parquet_cursor_row_bytes(const parquet_cursor *c)
+{
+    double bytes = 0;
+    for (size_t i = 0; i < c->column_count; i++) {
+        bytes += c->columns[i].row_bytes;
+    }
+    return bytes;
+}
+
+/* Cut the columns into parts of about the same bytes. Each column counts its bytes of a row times
+ * rows, and at least the bytes given. */
+static void cut_parts(cursor_parts *p, double rows, double least)
+{
+    const parquet_cursor *c = p->c;
+    size_t threads = frz_threads(c->env);
+    double total = parquet_cursor_row_bytes(c) * rows + least * (double)c->column_count;
+    double most = (double)FRZ_MIN(threads * PARTS_PER_THREAD, (size_t)MOST_PARTS);
+    size_t count = (size_t)FRZ_MIN(most, total / LEAST_PART_BYTES);
+    double sum = 0;
+    if (threads == 1 || total < LEAST_SHARED_BYTES) {
+        count = 1;
+    }
+    for (size_t i = 0; i < c->column_count && p->count + 1 < count; i++) {
+        sum += c->columns[i].row_bytes * rows + least;
+        if (sum * (double)count >= total * (double)(p->count + 1)) {
+            p->ends[p->count++] = i + 1;
+        }
+    }
+    p->ends[p->count++] = c->column_count;
+}
+
+static frz_code for_columns(parquet_cursor *c, column_work work, int64_t rows, double least,
+                            frz_error *err)
+{
+    cursor_parts p = {.c = c, .work = work};
+    cut_parts(&p, (double)rows, least);
+    return frz_parallel(c->env, p.count, run_part, &p, err);
+}
+
+/* ---- steps of a batch ---- */
+
+static frz_code start_column(parquet_cursor *c, parquet_cursor_column *column, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    for (size_t k = column->first_leaf; k < column->first_leaf + column->leaf_count; k++) {
+        FRZ_TRY(parquet_leaf_start(c->leaves[k], c->group, err));
+    }
+out:
+    return rc;
+}
+
+/* Have chunks that are small and near each other read together. */
+static frz_code join_pieces(parquet_cursor *c, frz_error *err)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < c->leaf_count; i++) {
+        parquet_piece *piece = &c->pieces[count];
+        count += parquet_pages_piece(&c->leaves[i]->pages, piece);
+    }
+    return parquet_pieces_join(c->file, c->pieces, count, err);
+}
+
+/* Go to a row group, if the columns do not stand in it already. */
+static frz_code start_group(parquet_cursor *c, size_t group, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    if (c->group == group) {
+        return FRZ_OK;
+    }
+    c->group = group;
+    FRZ_TRY(for_columns(c, start_column, 0, START_BYTES, err));
+    FRZ_TRY(join_pieces(c, err));
+out:
+    if (rc != FRZ_OK) {
+        c->group = SIZE_MAX;
+    }
+    return rc;
+}
+
+/* Bring a column to the row and see what could be handed out as it is in the page. */
+static frz_code seek_column(parquet_cursor *c, parquet_cursor_column *column, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    column->shareable = 0;
+    for (size_t k = column->first_leaf; k < column->first_leaf + column->leaf_count; k++) {
+        parquet_leaf *leaf = c->leaves[k];
+        /* pending rows and rows of an unfinished batch already are beyond the row */
+        if (leaf->row < c->row) {
+            FRZ_TRY(parquet_leaf_skip(leaf, c->row - leaf->row, err));
+        }
+    }
+    if (column->pending.release == NULL && column->plan.leaf != NULL) {
+        FRZ_TRY(parquet_leaf_shareable(column->plan.leaf, &column->shareable, err));
+    }
+out:
+    return rc;
+}
+
+/* Rows of the next batch by the bounds on rows and bytes, and so that pages are shared. */
+static int64_t choose_rows(const parquet_cursor *c, int64_t end)
+{
+    int64_t n = FRZ_MIN(end - c->row, c->max_rows);
+    double bytes = parquet_cursor_row_bytes(c);
+    if (bytes > 0 && (double)n * bytes > (double)c->max_bytes) {
+        n = (int64_t)FRZ_MAX((double)c->max_bytes / bytes, 1.0);
+    }
+    int64_t shared = INT64_MAX;
+    for (size_t i = 0; i < c->column_count; i++) {
+        if (c->columns[i].shareable >= LEAST_SHARED_ROWS) {
+            shared = FRZ_MIN(shared, c->columns[i].shareable);
+        }
+    }
+    if (shared < n) {
+        n = shared;
+    } else if (shared < INT64_MAX) {
+        int64_t pieces = (shared + n - 1) / n;
+        n = (shared + pieces - 1) / pieces;
+    }
+    return n;
+}
+
+static frz_code read_nested(parquet_cursor *c, parquet_cursor_column *column, int64_t n,
+                            frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    for (size_t k = column->first_leaf; k < column->first_leaf + column->leaf_count; k++) {
+        int64_t rows;
+        FRZ_TRY(parquet_leaf_nested(c->leaves[k], n, &rows, err));
+        n = rows;
+    }
+    FRZ_TRY(parquet_assemble(c->env, &column->plan, n, &column->pending, err));
+    for (size_t k = column->first_leaf; k < column->first_leaf + column->leaf_count; k++) {
+        parquet_leaf_drop(c->leaves[k], n);
+    }
+out:
+    return rc;
+}
+
+/* How many bytes of a leaf a batch may have before it ends early. */
+static void set_soft_bytes(const parquet_cursor *c, const parquet_cursor_column *column)
+{
+    for (size_t k = column->first_leaf; k < column->first_leaf + column->leaf_count; k++) {
+        parquet_leaf *leaf = c->leaves[k];
+        double fair = leaf->row_bytes * (double)c->batch_rows * 2;
+        double most = FRZ_MAX(fair, (double)c->max_bytes / 4);
+        leaf->soft_bytes = (size_t)FRZ_MIN(FRZ_MAX(most, 65536.0), 1073741824.0);
+    }
+}
+
+static frz_code read_column(parquet_cursor *c, parquet_cursor_column *column, frz_error *err)
+{
+    if (column->pending.release != NULL) {
+        return FRZ_OK;
+    }
+    set_soft_bytes(c, column);
+    if (column->leaf_count == 0) {
+        return frz_array_nulls(c->env, column->plan.field->type, c->batch_rows, &column->pending,
+                               err);
+    }
+    if (column->plan.leaf != NULL) {
+        return parquet_leaf_flat(column->plan.leaf, c->batch_rows, &column->pending, err);
+    }
+    return read_nested(c, column, c->batch_rows, err);
+}
+
+/* The first n pending rows of a column; the rest stays. */
+static frz_code take_pending(const frz_env *env, parquet_cursor_column *column, int64_t n,
+                             struct ArrowArray *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    struct ArrowArray rest = {0};
+    if (column->pending.length == n) {
+        frz_array_move(&column->pending, out);
+        return FRZ_OK;
+    }
+    FRZ_TRY(frz_array_slice(env, &column->pending, n, column->pending.length - n, &rest, err));
+    FRZ_TRY(frz_array_slice(env, &column->pending, 0, n, out, err));
+    frz_array_release(&column->pending);
+    frz_array_move(&rest, &column->pending);
+out:
+    frz_array_release(&rest);
+    return rc;
+}
+
+static frz_code make_batch(parquet_cursor *c, int64_t n, struct ArrowArray *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    size_t done = 0;
+    for (; done < c->column_count; done++) {
+        FRZ_TRY(take_pending(c->env, &c->columns[done], n, &c->slices[done], err));
+    }
+    done = 0; /* moved, also on failure */
+    FRZ_TRY(frz_batch_make(c->env, n, c->slices, c->column_count, out, err));
+out:
+    for (size_t i = 0; i < done; i++) {
+        frz_array_release(&c->slices[i]);
+    }
+    return rc;
+}
+
+frz_code parquet_cursor_read(parquet_cursor *c, size_t group, int64_t row, int64_t end,
+                             frz_batch *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    assert(row < end);
+    c->row = row;
+    FRZ_TRY(start_group(c, group, err));
+    FRZ_TRY(for_columns(c, seek_column, FRZ_MIN(end - row, c->max_rows), 0, err));
+    c->batch_rows = choose_rows(c, end);
+    FRZ_TRY(for_columns(c, read_column, c->batch_rows, 0, err));
+    int64_t rows = c->batch_rows;
+    for (size_t i = 0; i < c->column_count; i++) {
+        rows = FRZ_MIN(rows, c->columns[i].pending.length);
+    }
+    frz_batch batch = {.first_row = row};
+    FRZ_TRY(make_batch(c, rows, &batch.array, err));
+    *out = batch;
+out:
+    return rc;
+}

@@ -1,0 +1,466 @@
+/*
+ * The same file read with one thread, several, and tasks in reverse order: the same batches with
+ * the same boundaries, and the same failure behind them. ThreadSanitizer watches.
+ */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "format/parquet/parquet.h"
+#include "type/type_value.h"
+#include "unit/test_alloc.h"
+
+/* ---- environments ---- */
+
+/* An executor that runs the last task first. */
+static void run_backwards(void *ctx, size_t count, void (*task)(void *arg, size_t index), void *arg)
+{
+    *(size_t *)ctx += count;
+    for (size_t i = count; i-- > 0;) {
+        task(arg, i);
+    }
+}
+
+#define BACKWARDS 0
+
+static const int ways[] = {1, 2, 8, BACKWARDS};
+
+/* tasks: counts those of the executor that runs backwards. */
+static frz_env *env_of(int way, test_allocator *allocator, size_t *tasks)
+{
+    frz_allocator functions = {sizeof functions, failing_alloc, failing_realloc, failing_free,
+                               allocator};
+    frz_executor executor = {sizeof executor, 4, run_backwards, tasks};
+    frz_env_options options = FRZ_ENV_OPTIONS_INIT;
+    frz_env *env = NULL;
+    options.allocator = allocator == NULL ? NULL : &functions;
+    options.executor = way == BACKWARDS ? &executor : NULL;
+    options.threads = way;
+    assert_int_equal(frz_env_new(&options, &env, NULL), FRZ_OK);
+    return env;
+}
+
+static void end_env(frz_env *env)
+{
+    frz_env_counters counters;
+    frz_env_counters_get(env, &counters);
+    frz_env_free(env);
+    assert_int_equal(counters.bytes_allocated, 0);
+}
+
+/* ---- what a reading comes to ---- */
+
+/* FNV-1a over values, not over memory, so that offsets and padding do not count. */
+static void add_bytes(uint64_t *hash, const void *bytes, size_t len)
+{
+    const uint8_t *p = bytes;
+    for (size_t i = 0; i < len; i++) {
+        *hash = (*hash ^ p[i]) * UINT64_C(1099511628211);
+    }
+}
+
+static void add_row(uint64_t *hash, const frz_type *type, const struct ArrowArray *a, int64_t i)
+{
+    bool null = frz_is_null(a, i);
+    add_bytes(hash, &null, sizeof null);
+    if (null) {
+        return;
+    }
+    if (type->id == FRZ_TYPE_STRUCT) {
+        for (size_t f = 0; f < type->field_count; f++) {
+            add_row(hash, type->fields[f].type, a->children[f], a->offset + i);
+        }
+    } else if (type->id == FRZ_TYPE_LIST) {
+        const int32_t *offsets = (const int32_t *)a->buffers[1] + a->offset + i;
+        int32_t count = offsets[1] - offsets[0];
+        add_bytes(hash, &count, sizeof count);
+        for (int64_t k = offsets[0]; k < offsets[1]; k++) {
+            add_row(hash, type->fields[0].type, a->children[0], k);
+        }
+    } else {
+        frz_value v = frz_value_at(type, a, i);
+        size_t width = type->id == FRZ_TYPE_BOOLEAN ? sizeof v.as.boolean : sizeof v.as.i64;
+        bool text = type->id == FRZ_TYPE_STRING;
+        add_bytes(hash, text ? (const void *)v.as.bytes.ptr : &v.as, text ? v.as.bytes.len : width);
+        add_bytes(hash, &v.as.bytes.len, text ? sizeof v.as.bytes.len : 0);
+    }
+}
+
+typedef struct seen_batch {
+    int64_t first_row, length;
+    uint64_t hash;
+} seen_batch;
+
+#define MOST_BATCHES 4096
+
+typedef struct outcome {
+    seen_batch batches[MOST_BATCHES];
+    size_t count;
+    int64_t rows;
+    frz_code rc; /* FRZ_END, or a failure */
+    char text[1024];
+} outcome;
+
+static void take_batch(outcome *o, const frz_type *type, frz_batch *batch)
+{
+    seen_batch seen = {batch->first_row, batch->array.length, 0};
+    for (int64_t i = 0; i < seen.length; i++) {
+        add_row(&seen.hash, type, &batch->array, i);
+    }
+    frz_array_release(&batch->array);
+    if (o->count < MOST_BATCHES) {
+        o->batches[o->count++] = seen;
+    }
+    o->rows += seen.length;
+}
+
+/* Which columns, and how; the file's schema is the one it was written with. */
+typedef struct reading {
+    size_t first, count; /* columns */
+    frz_row_range ranges[4];
+    size_t range_count; /* 0: all rows */
+    int64_t max_rows, max_bytes;
+} reading;
+
+static void read_with(const frz_env *env, const char *path, const frz_type *type, const reading *r,
+                      outcome *out)
+{
+    frz_error err = {0};
+    frz_data_file *file = NULL;
+    frz_data_reader *reader = NULL;
+    frz_batch batch;
+    frz_type projection = *type;
+    projection.fields = type->fields + r->first;
+    projection.field_count = r->count;
+    frz_read_request request = {.projection = &projection,
+                                .ranges = r->range_count == 0 ? NULL : r->ranges,
+                                .range_count = r->range_count,
+                                .max_rows = r->max_rows,
+                                .max_bytes = r->max_bytes};
+    *out = (outcome){.rc = frz_data_file_open(env, path, NULL, &file, &err)};
+    if (out->rc == FRZ_OK) {
+        out->rc = frz_data_reader_open(file, &request, &reader, &err);
+    }
+    while (out->rc == FRZ_OK) {
+        out->rc = frz_data_reader_next(reader, &batch, &err);
+        if (out->rc == FRZ_OK) {
+            take_batch(out, &projection, &batch);
+        }
+    }
+    if (out->rc != FRZ_END) {
+        frz_error_format(&err, out->text, sizeof out->text);
+    }
+    frz_data_reader_close(reader);
+    frz_data_file_close(file);
+}
+
+static void assert_same(const outcome *a, const outcome *b, int way)
+{
+    if (a->rc != b->rc || strcmp(a->text, b->text) != 0) {
+        fail_msg("way %d: expected %s %s, got %s %s", way, frz_code_name(a->rc), a->text,
+                 frz_code_name(b->rc), b->text);
+    }
+    if (a->count != b->count ||
+        memcmp(a->batches, b->batches, a->count * sizeof *a->batches) != 0) {
+        fail_msg("way %d: %zu batches and %zu differ", way, a->count, b->count);
+    }
+}
+
+/* Every way gives what one thread gives; *out receives that. Returns the tasks that an executor
+ * got.
+ */
+static size_t read_every_way(const char *path, const frz_type *type, const reading *r, outcome *out)
+{
+    size_t tasks = 0;
+    outcome *other = malloc(sizeof *other);
+    assert_non_null(other);
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(ways); i++) {
+        frz_env *env = env_of(ways[i], NULL, &tasks);
+        read_with(env, path, type, r, i == 0 ? out : other);
+        assert_same(out, i == 0 ? out : other, ways[i]);
+        end_env(env);
+    }
+    free(other);
+    return tasks;
+}
+
+/* ---- files ---- */
+
+static const frz_type t_long = {.id = FRZ_TYPE_LONG};
+static const frz_type t_double = {.id = FRZ_TYPE_DOUBLE};
+static const frz_type t_string = {.id = FRZ_TYPE_STRING};
+static const frz_type t_boolean = {.id = FRZ_TYPE_BOOLEAN};
+static const frz_field f_item[] = {{.id = 1000, .name = {"element", 7}, .type = &t_string}};
+static const frz_type t_list = {.id = FRZ_TYPE_LIST, .fields = f_item, .field_count = 1};
+static const frz_field f_pair[] = {{.id = 1001, .name = {"x", 1}, .type = &t_long},
+                                   {.id = 1002, .name = {"y", 1}, .type = &t_string}};
+static const frz_type t_struct = {.id = FRZ_TYPE_STRUCT, .fields = f_pair, .field_count = 2};
+static const frz_type *const kinds[] = {&t_long,    &t_double, &t_string,
+                                        &t_boolean, &t_list,   &t_struct};
+
+#define MOST_COLUMNS 200
+
+typedef struct made_file {
+    char folder[64], path[96];
+    frz_field fields[MOST_COLUMNS];
+    char names[MOST_COLUMNS][8];
+    frz_type type;
+    uint64_t seed;
+} made_file;
+
+static uint64_t next_random(uint64_t *seed)
+{
+    *seed += UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t z = *seed;
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+static void append_value(made_file *f, frz_builder *b, const frz_type *type, bool nullable)
+{
+    uint64_t r = next_random(&f->seed);
+    char text[64];
+    frz_code rc = FRZ_OK;
+    if (nullable && r % 11 == 0) {
+        rc = frz_builder_null(b, NULL);
+    } else if (type->id == FRZ_TYPE_LONG) {
+        rc = frz_builder_i64(b, (int64_t)(r >> 20), NULL);
+    } else if (type->id == FRZ_TYPE_DOUBLE) {
+        rc = frz_builder_f64(b, (double)(r >> 11) / 1e6, NULL);
+    } else if (type->id == FRZ_TYPE_BOOLEAN) {
+        rc = frz_builder_bool(b, r >> 63, NULL);
+    } else if (type->id == FRZ_TYPE_STRING) {
+        int len = snprintf(text, sizeof text, "%.*s%d", (int)(r % 30),
+                           "thirty letters, more or less, here", (int)(r >> 32 & 0xFF));
+        rc = frz_builder_bytes(b, (frz_str){text, (size_t)len}, NULL);
+    } else {
+        size_t count = type->id == FRZ_TYPE_LIST ? r >> 40 & 3 : type->field_count;
+        for (size_t i = 0; i < count; i++) {
+            size_t child = type->id == FRZ_TYPE_LIST ? 0 : i;
+            append_value(f, frz_builder_child(b, child), type->fields[child].type, true);
+        }
+        rc = frz_builder_end(b, NULL);
+    }
+    assert_int_equal(rc, FRZ_OK);
+}
+
+static void make_batch(made_file *f, const frz_env *env, int64_t rows, struct ArrowArray *out)
+{
+    frz_error err = {0};
+    frz_builder *b = NULL;
+    assert_ok(frz_builder_new(env, &f->type, &b, &err), &err);
+    for (int64_t i = 0; i < rows; i++) {
+        for (size_t c = 0; c < f->type.field_count; c++) {
+            const frz_field *field = &f->fields[c];
+            append_value(f, frz_builder_child(b, c), field->type, !field->required);
+        }
+        assert_ok(frz_builder_end(b, &err), &err);
+    }
+    assert_ok(frz_builder_finish(b, out, &err), &err);
+    frz_builder_free(b);
+}
+
+/* kind_count kinds of columns in turn, every third one required. */
+static void make_file(made_file *f, size_t columns, size_t kind_count, int64_t rows,
+                      const frz_parquet_write_options *opts)
+{
+    frz_error err = {0};
+    struct ArrowArray batch;
+    frz_parquet_writer *writer = NULL;
+    frz_env *env = env_of(1, NULL, NULL);
+    snprintf(f->folder, sizeof f->folder, "/tmp/frazil_threads_XXXXXX");
+    assert_non_null(mkdtemp(f->folder));
+    snprintf(f->path, sizeof f->path, "%s/f.parquet", f->folder);
+    for (size_t i = 0; i < columns; i++) {
+        int len = snprintf(f->names[i], sizeof f->names[i], "c%zu", i);
+        f->fields[i] = (frz_field){.id = (int32_t)i + 1,
+                                   .name = {f->names[i], (size_t)len},
+                                   .required = i % 3 == 0,
+                                   .type = kinds[i % kind_count]};
+    }
+    f->type = (frz_type){.id = FRZ_TYPE_STRUCT, .fields = f->fields, .field_count = columns};
+    f->seed = columns;
+    make_batch(f, env, rows, &batch);
+    assert_ok(frz_parquet_writer_open(env, f->path, &f->type, opts, &writer, &err), &err);
+    assert_ok(frz_parquet_writer_write(writer, &batch, &err), &err);
+    assert_ok(frz_parquet_writer_finish(writer, false, NULL, NULL, &err), &err);
+    frz_array_release(&batch);
+    end_env(env);
+}
+
+static void remove_file(made_file *f)
+{
+    unlink(f->path);
+    rmdir(f->folder);
+}
+
+/* ---- tests ---- */
+
+static const struct {
+    size_t columns, kinds;
+    int64_t rows, group_rows;
+    frz_parquet_codec codec;
+    int page_version;
+    bool split;
+} files[] = {
+    {150, 6, 4000, 1700, FRZ_PARQUET_ZSTD, 1, true},          /* many small chunks */
+    {60, 2, 12000, 0, FRZ_PARQUET_UNCOMPRESSED, 2, false},    /* pages shown as they are */
+    {6, 6, 40000, 2500, FRZ_PARQUET_SNAPPY, 2, true},         /* few columns, many groups */
+    {1, 1, 300000, 20000, FRZ_PARQUET_UNCOMPRESSED, 1, true}, /* one column */
+};
+
+static const reading readings[] = {
+    {.first = 0, .count = SIZE_MAX},
+    {.first = 0, .count = 1},
+    {.first = 1, .count = 3},
+    {.first = 3, .count = 2, .max_rows = 777},
+    {.first = 0, .count = SIZE_MAX, .max_bytes = 300000},
+    {.first = 0,
+     .count = SIZE_MAX,
+     .ranges = {{10, 11}, {1500, 2800}, {2800, 2801}, {3500, 4000}},
+     .range_count = 4},
+    {.first = 2, .count = 4, .ranges = {{0, 0}, {100, 3900}}, .range_count = 2, .max_rows = 500},
+};
+
+static void threads__do_not_change_batches(void **state)
+{
+    outcome *o = malloc(sizeof *o);
+    (void)state;
+    assert_non_null(o);
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(files); i++) {
+        made_file f;
+        frz_parquet_write_options opts = {.codec = files[i].codec,
+                                          .page_version = files[i].page_version,
+                                          .byte_stream_split = files[i].split,
+                                          .page_bytes = 20000,
+                                          .group_rows = files[i].group_rows};
+        make_file(&f, files[i].columns, files[i].kinds, files[i].rows, &opts);
+        size_t tasks = 0;
+        for (size_t k = 0; k < FRZ_ARRAY_COUNT(readings); k++) {
+            reading r = readings[k];
+            r.first = FRZ_MIN(r.first, files[i].columns - 1);
+            r.count = FRZ_MIN(r.count, files[i].columns - r.first);
+            tasks += read_every_way(f.path, &f.type, &r, o);
+            assert_int_equal(o->rc, FRZ_END);
+            assert_true(r.range_count > 0 || o->rows == files[i].rows);
+            assert_true(o->count < MOST_BATCHES);
+        }
+        assert_true(tasks > 0);
+        remove_file(&f);
+    }
+    free(o);
+}
+
+/* Damage single bytes of the pages, all columns read. */
+static void check_damaged(made_file *f, const reading *r, int flips, outcome *o)
+{
+    FILE *file = fopen(f->path, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, 0, SEEK_END), 0);
+    uint64_t size = (uint64_t)ftell(file);
+    for (int i = 0; i < flips; i++) {
+        long place = (long)(4 + next_random(&f->seed) % (size / 10 * 8));
+        assert_int_equal(fseek(file, place, SEEK_SET), 0);
+        int byte = fgetc(file) ^ (1 << i % 8);
+        assert_int_equal(fseek(file, place, SEEK_SET), 0);
+        assert_int_equal(fputc(byte, file), byte);
+    }
+    assert_int_equal(fclose(file), 0);
+    read_every_way(f->path, &f->type, r, o);
+}
+
+static void threads__do_not_change_failures(void **state)
+{
+    outcome *o = malloc(sizeof *o);
+    int failures = 0;
+    (void)state;
+    assert_non_null(o);
+    for (size_t i = 0; i < 24; i++) {
+        made_file f;
+        size_t columns = i % 2 == 0 ? 40 : 2;
+        frz_parquet_write_options opts = {.codec = i % 3 == 0 ? FRZ_PARQUET_ZSTD
+                                                              : FRZ_PARQUET_UNCOMPRESSED,
+                                          .page_version = 1 + (int)i % 2,
+                                          .page_bytes = 8000,
+                                          .group_rows = i % 2 == 0 ? 3000 : 1200};
+        make_file(&f, columns, i % 2 == 0 ? 6 : 2, i % 2 == 0 ? 4000 : 80000, &opts);
+        f.seed = i;
+        reading r = {.count = columns};
+        check_damaged(&f, &r, 1 + (int)i % 4, o);
+        failures += o->rc != FRZ_END;
+        remove_file(&f);
+    }
+    assert_true(failures > 12);
+    free(o);
+}
+
+static void threads__every_failing_allocation_is_reported(void **state)
+{
+    static const size_t column_counts[] = {40, 2};
+    outcome *o = malloc(sizeof *o);
+    (void)state;
+    assert_non_null(o);
+    for (size_t k = 0; k < FRZ_ARRAY_COUNT(column_counts); k++) {
+        made_file f;
+        frz_parquet_write_options opts = {.codec = FRZ_PARQUET_ZSTD,
+                                          .page_version = 1,
+                                          .page_bytes = 50000,
+                                          .group_rows = k == 0 ? 2000 : 40000};
+        make_file(&f, column_counts[k], 6, k == 0 ? 3000 : 100000, &opts);
+        reading r = {.count = column_counts[k]};
+        for (uint64_t n = 1;; n += 1 + n / 30) {
+            test_allocator allocator = {0};
+            frz_env *env = env_of(3, &allocator, NULL);
+            allocator.calls = 0;
+            allocator.fail_at = n;
+            read_with(env, f.path, &f.type, &r, o);
+            end_env(env);
+            if (allocator.calls < n) {
+                assert_int_equal(o->rc, FRZ_END);
+                break;
+            }
+            assert_int_equal(o->rc, FRZ_E_NOMEM);
+        }
+        remove_file(&f);
+    }
+    free(o);
+}
+
+/* A reader that is closed early has read ahead. */
+static void threads__a_reader_may_be_closed_early(void **state)
+{
+    made_file f;
+    frz_error err = {0};
+    frz_parquet_write_options opts = {.page_version = 1, .group_rows = 20000};
+    (void)state;
+    make_file(&f, 2, 2, 200000, &opts);
+    for (int batches = 0; batches < 4; batches++) {
+        frz_env *env = env_of(4, NULL, NULL);
+        frz_data_file *file = NULL;
+        frz_data_reader *reader = NULL;
+        frz_batch batch;
+        frz_read_request request = {.projection = &f.type, .max_rows = 1000};
+        assert_ok(frz_data_file_open(env, f.path, NULL, &file, &err), &err);
+        assert_ok(frz_data_reader_open(file, &request, &reader, &err), &err);
+        for (int i = 0; i < batches; i++) {
+            assert_ok(frz_data_reader_next(reader, &batch, &err), &err);
+            assert_int_equal(batch.first_row, i * 1000);
+            frz_array_release(&batch.array);
+        }
+        frz_data_reader_close(reader);
+        frz_data_file_close(file);
+        end_env(env);
+    }
+    remove_file(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(threads__do_not_change_batches),
+        cmocka_unit_test(threads__do_not_change_failures),
+        cmocka_unit_test(threads__every_failing_allocation_is_reported),
+        cmocka_unit_test(threads__a_reader_may_be_closed_early),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
