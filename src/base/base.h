@@ -210,6 +210,11 @@ bool frz_log_enabled(const frz_env *env, const char *component, frz_log_level le
 void frz_log(const frz_env *env, const char *component, frz_log_level level, const char *fmt, ...)
     FRZ_PRINTF(4, 5);
 
+/* ---- the processor (base_cpu.c) ---- */
+
+/* Bits of frz_env.cpu. */
+#define FRZ_CPU_AVX2 1u /* with BMI2, whose bit deposit is fast, and POPCNT */
+
 /* ---- clock, randomness, uuid (base_clock.c) ---- */
 
 int64_t frz_now_ms(const frz_env *env);
@@ -266,6 +271,7 @@ struct frz_env {
     char *sqlite_vfs;
     frz_executor executor;
     struct frz_pool *pool; /* behind the executor, if it is the environment's own */
+    unsigned cpu;          /* FRZ_CPU_… that may be used */
     /* counters; changed through const pointers, so they live behind one */
     struct frz_env_atomics *counters;
 };

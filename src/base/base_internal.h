@@ -29,4 +29,7 @@ int frz_processors(void);
 frz_code frz_executor_configure(frz_env *env, const frz_executor *executor, int threads,
                                 frz_error *err);
 
+/* Find out what the processor offers; spec is FRZ_SIMD: "auto", also if NULL, or "none". */
+frz_code frz_cpu_configure(frz_env *env, const char *spec, frz_error *err);
+
 #endif

@@ -66,6 +66,7 @@ frz_code frz_env_new(const frz_env_options *opts, frz_env **out, frz_error *err)
     env->counters = counters;
     FRZ_TRY(
         frz_log_configure(env, given.log_spec != NULL ? given.log_spec : getenv("FRZ_LOG"), err));
+    FRZ_TRY(frz_cpu_configure(env, getenv("FRZ_SIMD"), err));
     if (given.sqlite_vfs != NULL) {
         env->sqlite_vfs = frz_strdup(env, frz_str_from(given.sqlite_vfs));
         if (env->sqlite_vfs == NULL) {

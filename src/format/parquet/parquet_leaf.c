@@ -16,6 +16,7 @@
 /* Most level entries that one row may have; a list of this many numbers is half a GiB. */
 #define MAX_ROW_ENTRIES (64u << 20)
 #define MAX_BYTES ((size_t)INT32_MAX)
+#define LEAST_RUN 128 /* of values that are all there: worth its own way */
 
 /* ---- lifetime ---- */
 
@@ -103,114 +104,6 @@ static frz_code bad_value(const parquet_leaf *leaf, size_t index, frz_error *err
                     parquet_conversion_problem(leaf->conversion), index, leaf->row);
 }
 
-/* Convert up to a block of fixed-width values to the end of the sink. */
-static frz_code append_converted(parquet_leaf *leaf, size_t n, size_t *bad, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    parquet_values *v = &leaf->pages.values;
-    uint8_t *raw = leaf->pages.scratch->raw;
-    uint8_t *to = leaf->sink.values->data + leaf->sink.count * leaf->sink.width;
-    if (v->width == 0) {
-        frz_str *views = leaf->pages.scratch->views;
-        FRZ_TRY(parquet_values_views(v, n, views, err));
-        *bad = parquet_convert_views(leaf->conversion, views, n, to);
-    } else {
-        FRZ_TRY(parquet_values_fixed(v, n, raw, err));
-        *bad = parquet_convert(leaf->conversion, v->width, raw, n, to);
-    }
-    leaf->sink.count += n;
-out:
-    return rc;
-}
-
-/* Text must be UTF-8; nearly always it is ASCII, which a look at the top bits shows. */
-static bool is_ascii(const uint8_t *bytes, size_t len)
-{
-    uint64_t seen = 0;
-    size_t i = 0;
-    for (; i + 8 <= len; i += 8) {
-        seen |= frz_load_le64(bytes + i);
-    }
-    for (; i < len; i++) {
-        seen |= bytes[i];
-    }
-    return (seen & UINT64_C(0x8080808080808080)) == 0;
-}
-
-static frz_code check_text(parquet_leaf *leaf, const frz_str *views, size_t n, size_t begin,
-                           size_t *bad, frz_error *err)
-{
-    (void)err;
-    *bad = n;
-    if (is_ascii(leaf->sink.values->data + begin, leaf->sink.bytes - begin)) {
-        return FRZ_OK;
-    }
-    for (size_t i = 0; i < n; i++) {
-        if (!frz_utf8_valid(views[i])) {
-            *bad = i;
-            return FRZ_OK;
-        }
-    }
-    return FRZ_OK;
-}
-
-static frz_code append_views(parquet_leaf *leaf, size_t n, size_t *bad, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    frz_str *views = leaf->pages.scratch->views;
-    size_t bytes = 0;
-    FRZ_TRY(parquet_values_views(&leaf->pages.values, n, views, err));
-    for (size_t i = 0; i < n; i++) {
-        bytes += views[i].len;
-    }
-    size_t begin = leaf->sink.bytes;
-    assert(bytes <= MAX_BYTES - begin);
-    FRZ_TRY(parquet_sink_reserve(&leaf->sink, n, bytes, err));
-    parquet_sink_views(&leaf->sink, views, n);
-    *bad = n;
-    if (leaf->conversion == PARQUET_TEXT) {
-        FRZ_TRY(check_text(leaf, views, n, begin, bad, err));
-    }
-out:
-    return rc;
-}
-
-/*
- * Append n values to the sink. *bad receives the index of the first value that does not fit its
- * type, or n. For variable-length values n is what parquet_values_fit allowed.
- */
-static frz_code append_values(parquet_leaf *leaf, size_t n, size_t *bad, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    parquet_sink *s = &leaf->sink;
-    *bad = n;
-    if (s->width > 0) {
-        FRZ_TRY(parquet_sink_reserve(s, n, 0, err));
-    }
-    if (leaf->direct) {
-        FRZ_TRY(parquet_values_fixed(&leaf->pages.values, n, s->values->data + s->count * s->width,
-                                     err));
-        s->count += n;
-        goto out;
-    }
-    for (size_t done = 0; done < n;) {
-        size_t take = FRZ_MIN(n - done, (size_t)PARQUET_BLOCK);
-        size_t wrong = take;
-        if (s->width == 0) {
-            FRZ_TRY(append_views(leaf, take, &wrong, err));
-        } else {
-            FRZ_TRY(append_converted(leaf, take, &wrong, err));
-        }
-        if (wrong < take) {
-            *bad = done + wrong;
-            goto out;
-        }
-        done += take;
-    }
-out:
-    return rc;
-}
-
 /* How many of n values surely fit the sink's 32-bit offsets. */
 static size_t values_that_fit(const parquet_leaf *leaf, size_t n)
 {
@@ -277,7 +170,7 @@ static frz_code flat_present(parquet_leaf *leaf, size_t n, frz_error *err)
     parquet_sink *s = &leaf->sink;
     size_t base = s->count;
     size_t bad;
-    FRZ_TRY(append_values(leaf, n, &bad, err));
+    FRZ_TRY(parquet_append(leaf, n, &bad, err));
     if (bad < n) {
         return flat_bad(leaf, leaf->row + (int64_t)bad, err);
     }
@@ -303,7 +196,7 @@ static frz_code flat_mixed(parquet_leaf *leaf, size_t n, frz_error *err)
     }
     size_t valid = (size_t)frz_bitmap_count(bits, (int64_t)base, (int64_t)n);
     FRZ_TRY(parquet_sink_reserve(s, n, 0, err));
-    FRZ_TRY(append_values(leaf, valid, &bad, err));
+    FRZ_TRY(parquet_append(leaf, valid, &bad, err));
     if (bad < valid) {
         return flat_bad(leaf, leaf->row + row_of_value(bits, (int64_t)base, n, bad), err);
     }
@@ -334,12 +227,12 @@ static frz_code flat_in_page(parquet_leaf *leaf, size_t n, size_t *taken, frz_er
         run = parquet_hybrid_run_of(&p->defs, 1);
     }
     *taken = (size_t)FRZ_MIN(run, most);
-    if (*taken > 0) {
+    if (*taken >= LEAST_RUN || *taken == most) {
         FRZ_TRY(flat_present(leaf, *taken, err));
         if (leaf->column->max_def > 0) {
             parquet_hybrid_skip(&p->defs, *taken);
         }
-    } else if (most > 0) {
+    } else {
         *taken = FRZ_MIN(most, (size_t)PARQUET_BLOCK);
         FRZ_TRY(flat_mixed(leaf, *taken, err));
     }
@@ -540,7 +433,7 @@ static frz_code take_entries(parquet_leaf *leaf, size_t n, frz_error *err)
     size_t bad;
     if (leaf->type != NULL) {
         size_t values = count_equal(defs, n, leaf->column->max_def);
-        FRZ_TRY(append_values(leaf, values, &bad, err));
+        FRZ_TRY(parquet_append(leaf, values, &bad, err));
         if (bad < values) {
             return leaf->conversion == PARQUET_TEXT
                        ? frz_fail(err, FRZ_E_CORRUPT,
@@ -683,7 +576,7 @@ static frz_code skip_flat_in_page(parquet_leaf *leaf, size_t n, frz_error *err)
             parquet_hybrid_skip(&p->defs, n);
         } else {
             uint8_t *bits = p->scratch->raw;
-            n = FRZ_MIN(n, sizeof p->scratch->raw * 8);
+            n = FRZ_MIN(n, (sizeof p->scratch->raw - PARQUET_SLACK) * 8);
             if (parquet_hybrid_bits(&p->defs, bits, 0, n) != n) {
                 return short_levels(leaf, err);
             }

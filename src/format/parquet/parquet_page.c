@@ -451,6 +451,7 @@ static frz_code page_buffer(parquet_pages *p, size_t size, frz_error *err)
 static void drop_dictionary(parquet_pages *p)
 {
     frz_buffer_unref(p->dictionary.bytes);
+    frz_buffer_unref(p->dictionary.converted);
     frz_free(p->scratch->env, p->dictionary.views);
     p->dictionary = (parquet_dictionary){0};
 }
@@ -465,7 +466,7 @@ static frz_code dictionary_views(parquet_pages *p, size_t len, frz_error *err)
         return frz_fail_nomem(err, d->count * sizeof *d->views);
     }
     FRZ_TRY(parquet_values_init(&plain, p->column->element, PARQUET_PLAIN, d->bytes->data, len, d,
-                                err));
+                                d->count, err));
     for (size_t i = 0; i < d->count; i += PARQUET_BLOCK) {
         size_t n = FRZ_MIN(d->count - i, (size_t)PARQUET_BLOCK);
         FRZ_TRY(parquet_values_views(&plain, n, d->views + i, err));
@@ -477,12 +478,39 @@ out:
     return rc;
 }
 
+/* Entries of one bit each become bytes, as other entries are. */
+static frz_code dictionary_booleans(parquet_pages *p, frz_error *err)
+{
+    parquet_dictionary *d = &p->dictionary;
+    frz_buffer *entries;
+    frz_code rc = frz_buffer_new(p->scratch->env, d->count, &entries, err);
+    if (rc != FRZ_OK) {
+        return rc;
+    }
+    for (size_t i = 0; i < d->count; i++) {
+        entries->data[i] = frz_bit_get(d->bytes->data, (int64_t)i);
+    }
+    frz_buffer_unref(d->bytes);
+    d->bytes = entries;
+    return FRZ_OK;
+}
+
+/* The most entries that the bytes of a dictionary can hold. */
+static uint64_t most_entries(const parquet_element *element, size_t len)
+{
+    size_t width = parquet_element_width(element);
+    if (element->physical == PARQUET_BOOLEAN) {
+        return (uint64_t)len * 8;
+    }
+    return len / (width == 0 ? sizeof(uint32_t) : width);
+}
+
 static frz_code load_dictionary(parquet_pages *p, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     const parquet_page_header *h = &p->header;
+    const parquet_element *element = p->column->element;
     size_t len = (size_t)h->uncompressed_size;
-    size_t width = parquet_element_width(p->column->element);
     if (p->dictionary.present) {
         return frz_fail_at(err, FRZ_E_CORRUPT, p->header_at, "a second dictionary in one chunk");
     }
@@ -490,18 +518,19 @@ static frz_code load_dictionary(parquet_pages *p, frz_error *err)
         return frz_fail(err, FRZ_E_UNSUPPORTED, "unsupported: dictionary of encoding %" PRId32,
                         h->encoding);
     }
-    size_t least = width == 0 ? sizeof(uint32_t) : width;
-    if (p->column->element->physical == PARQUET_BOOLEAN || (size_t)h->num_values > len / least) {
+    if ((uint64_t)h->num_values > most_entries(element, len)) {
         return frz_fail_at(err, FRZ_E_CORRUPT, p->header_at,
                            "a dictionary of %zu bytes cannot hold %" PRId32 " %s values", len,
-                           h->num_values, parquet_physical_name(p->column->element->physical));
+                           h->num_values, parquet_physical_name(element->physical));
     }
     FRZ_TRY(check_size(p, (uint64_t)h->compressed_size, len, err));
     FRZ_TRY(frz_buffer_new(p->scratch->env, len, &p->dictionary.bytes, err));
     FRZ_TRY(load_body(p, p->dictionary.bytes->data, err));
     p->dictionary.count = (uint32_t)h->num_values;
-    if (width == 0) {
+    if (element->physical == PARQUET_BYTE_ARRAY) {
         FRZ_TRY(dictionary_views(p, len, err));
+    } else if (element->physical == PARQUET_BOOLEAN) {
+        FRZ_TRY(dictionary_booleans(p, err));
     }
     p->dictionary.present = true;
 out:
@@ -515,19 +544,21 @@ static frz_code levels_v1(const parquet_pages *p, int32_t encoding, uint8_t max,
                           const uint8_t *end, parquet_hybrid *out, frz_error *err)
 {
     size_t left = (size_t)(end - *at);
+    const parquet_kernels *kernels = parquet_kernels_of(p->scratch->env);
     unsigned width = parquet_bit_width(max);
     uint64_t len;
     if (encoding == PARQUET_BIT_PACKED) {
         len = ((uint64_t)p->header.num_values * width + 7) / 8;
         if (len <= left) {
-            parquet_hybrid_init_msb(out, *at, (size_t)len, width, (uint64_t)p->header.num_values);
+            parquet_hybrid_init_msb(out, kernels, *at, (size_t)len, width,
+                                    (uint64_t)p->header.num_values);
         }
     } else if (encoding == PARQUET_RLE) {
         len = left < 4 ? UINT32_MAX : frz_load_le32(*at);
         left -= FRZ_MIN(left, (size_t)4);
         *at = end - left;
         if (len <= left) {
-            parquet_hybrid_init(out, *at, (size_t)len, width);
+            parquet_hybrid_init(out, kernels, *at, (size_t)len, width);
         }
     } else {
         return frz_fail(err, FRZ_E_UNSUPPORTED, "unsupported: levels of encoding %" PRId32,
@@ -561,7 +592,7 @@ static frz_code open_v1(parquet_pages *p, frz_error *err)
     }
     p->prefix = (size_t)(at - p->page->data) - pad;
     FRZ_TRY(parquet_values_init(&p->values, p->column->element, h->encoding, at, (size_t)(end - at),
-                                &p->dictionary, err));
+                                &p->dictionary, (uint64_t)h->num_values, err));
 out:
     return rc;
 }
@@ -595,6 +626,7 @@ static frz_code open_v2(parquet_pages *p, frz_error *err)
     size_t from = (size_t)h->compressed_size - (size_t)levels;
     size_t to = (size_t)h->uncompressed_size - (size_t)levels;
     size_t start = ((size_t)levels + PARQUET_SLACK + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    const parquet_kernels *kernels = parquet_kernels_of(p->scratch->env);
     const uint8_t *bytes;
     FRZ_TRY(page_buffer(p, start + to, err));
     FRZ_TRY(take_view(p, (size_t)h->compressed_size, &bytes, err));
@@ -611,12 +643,12 @@ static frz_code open_v2(parquet_pages *p, frz_error *err)
     } else if (to > 0) {
         FRZ_TRY(decompress(p, bytes + levels, from, p->page->data + start, to, err));
     }
-    parquet_hybrid_init(&p->reps, p->page->data, (size_t)h->rep_bytes,
+    parquet_hybrid_init(&p->reps, kernels, p->page->data, (size_t)h->rep_bytes,
                         parquet_bit_width(p->column->max_rep));
-    parquet_hybrid_init(&p->defs, p->page->data + h->rep_bytes, (size_t)h->def_bytes,
+    parquet_hybrid_init(&p->defs, kernels, p->page->data + h->rep_bytes, (size_t)h->def_bytes,
                         parquet_bit_width(p->column->max_def));
     FRZ_TRY(parquet_values_init(&p->values, p->column->element, h->encoding, p->page->data + start,
-                                to, &p->dictionary, err));
+                                to, &p->dictionary, (uint64_t)h->num_values, err));
 out:
     return rc;
 }

@@ -9,13 +9,14 @@
 
 #include "codec/codec.h"
 #include "format/parquet/parquet_internal.h"
+#include "format/parquet/parquet_kernels.h"
 
-#define PARQUET_SLACK 16
 #define PARQUET_BLOCK 1024 /* values handled at a time where they pass through a scratch array */
 
 /* ---- the RLE / bit-packed hybrid (parquet_levels.c) ---- */
 
 typedef struct parquet_hybrid {
+    const parquet_kernels *kernels;
     const uint8_t *at, *end; /* runs not yet begun */
     unsigned width;          /* bits of a value, 0 to 32 */
     bool msb_first;          /* one run in the deprecated BIT_PACKED order */
@@ -26,16 +27,20 @@ typedef struct parquet_hybrid {
     uint64_t packed_left;
 } parquet_hybrid;
 
-void parquet_hybrid_init(parquet_hybrid *h, const uint8_t *bytes, size_t len, unsigned width);
+void parquet_hybrid_init(parquet_hybrid *h, const parquet_kernels *kernels, const uint8_t *bytes,
+                         size_t len, unsigned width);
 /* The old BIT_PACKED levels: count values, most significant bit first. */
-void parquet_hybrid_init_msb(parquet_hybrid *h, const uint8_t *bytes, size_t len, unsigned width,
-                             uint64_t count);
+void parquet_hybrid_init_msb(parquet_hybrid *h, const parquet_kernels *kernels,
+                             const uint8_t *bytes, size_t len, unsigned width, uint64_t count);
 /* Read up to n values; fewer means that the runs ended. */
 size_t parquet_hybrid_u32(parquet_hybrid *h, uint32_t *out, size_t n);
 size_t parquet_hybrid_u8(parquet_hybrid *h, uint8_t *out, size_t n);
-/* The same for width 1, into a bitmap from bit first on. */
+/* The same for width 1, into a bitmap from bit first on. Bits behind the last, up to the eighth
+ * byte behind it, are overwritten. */
 size_t parquet_hybrid_bits(parquet_hybrid *h, uint8_t *bits, int64_t first, size_t n);
 size_t parquet_hybrid_skip(parquet_hybrid *h, size_t n);
+/* How many values from here on are the same by the run at hand; 0 if they are packed or ended. */
+uint64_t parquet_hybrid_repeated(parquet_hybrid *h, uint32_t *value);
 /* How many values from here on are in one run of this value; 0 if unknown. */
 uint64_t parquet_hybrid_run_of(parquet_hybrid *h, uint32_t value);
 /* Bits that hold numbers up to max. */
@@ -43,24 +48,31 @@ unsigned parquet_bit_width(uint32_t max);
 
 /* ---- delta encodings (parquet_delta.c) ---- */
 
+#define PARQUET_DELTA_PIECE 32 /* values unpacked at a time */
+
 /* DELTA_BINARY_PACKED of one page, value after value. */
 typedef struct parquet_delta {
+    const parquet_kernels *kernels;
     const uint8_t *at, *end;
-    uint64_t total, left; /* values */
+    uint64_t total, left; /* values; left: not unpacked */
     uint64_t last;        /* value before the next one */
     bool first;           /* the next one is the first */
-    size_t block_values, mini_count, mini_values;
-    uint8_t widths[64]; /* of the block at hand */
-    size_t mini;        /* miniblock at hand */
-    size_t mini_left;   /* values left in it */
-    uint64_t mini_bit;  /* bits of it that were read */
-    uint64_t least;     /* smallest delta of the block */
+    size_t mini_count, mini_values;
+    const uint8_t *widths; /* of the block at hand */
+    size_t mini;           /* miniblock at hand */
+    size_t mini_left;      /* values left in it */
+    size_t mini_at;        /* bytes of it that were unpacked */
+    uint64_t least;        /* smallest delta of the block */
+    /* unpacked values that were not read */
+    uint64_t ready[PARQUET_DELTA_PIECE];
+    size_t ready_at, ready_count;
 } parquet_delta;
 
-/* False: the bytes are damaged. */
-bool parquet_delta_init(parquet_delta *d, const uint8_t *bytes, size_t len);
+/* False: the bytes are damaged, or claim more than most values. */
+bool parquet_delta_init(parquet_delta *d, const parquet_kernels *kernels, const uint8_t *bytes,
+                        size_t len, uint64_t most);
 size_t parquet_delta_read(parquet_delta *d, uint64_t *out, size_t n);
-/* The byte after the last value; only once all values were read or skipped. */
+/* The byte after the last value; NULL if the bytes are damaged. Reads nothing. */
 const uint8_t *parquet_delta_end(const parquet_delta *d);
 
 /* ---- byte stream split (parquet_split.c) ---- */
@@ -69,7 +81,11 @@ const uint8_t *parquet_delta_end(const parquet_delta *d);
 void parquet_split_read(const uint8_t *bytes, size_t count, size_t width, size_t first, size_t n,
                         uint8_t *out);
 
-/* ---- values of a page as they are in the file (parquet_values.c) ---- */
+/* ---- values of a page as they are in the file (parquet_values.c, parquet_bytes.c) ---- */
+
+typedef struct parquet_sink parquet_sink;
+
+typedef enum parquet_tristate { PARQUET_UNKNOWN = 0, PARQUET_NO, PARQUET_YES } parquet_tristate;
 
 typedef struct parquet_dictionary {
     bool present;
@@ -77,9 +93,14 @@ typedef struct parquet_dictionary {
     frz_buffer *bytes; /* the values one after the other; for BYTE_ARRAY the page */
     frz_str *views;    /* BYTE_ARRAY */
     size_t longest;    /* BYTE_ARRAY */
+    /* what a leaf found out and made of it */
+    parquet_tristate is_text; /* every entry is UTF-8 */
+    parquet_tristate converts;
+    frz_buffer *converted; /* the entries in the type that is read; if converts is PARQUET_YES */
 } parquet_dictionary;
 
 typedef struct parquet_values {
+    const parquet_kernels *kernels;
     parquet_encoding encoding;
     parquet_physical physical;
     size_t width;            /* bytes of a value, 1 for booleans; 0: BYTE_ARRAY */
@@ -97,17 +118,30 @@ typedef struct parquet_values {
 } parquet_values;
 
 void parquet_values_reset(parquet_values *v);
-/* Keeps the memory of v. len bytes; dictionary may be absent. */
+/* Keeps the memory of v. len bytes of a page with at most most values; dictionary may be absent. */
 frz_code parquet_values_init(parquet_values *v, const parquet_element *element, int32_t encoding,
                              const uint8_t *bytes, size_t len, const parquet_dictionary *dictionary,
-                             frz_error *err);
-/* n values of v->width bytes each; booleans as bytes. */
+                             uint64_t most, frz_error *err);
+/* n values of v->width bytes each; not for booleans. */
 frz_code parquet_values_fixed(parquet_values *v, size_t n, uint8_t *out, frz_error *err);
+/* Booleans into a bitmap from bit first on. Bits behind the last, up to the eighth byte behind it,
+ * are overwritten. */
+frz_code parquet_values_bits(parquet_values *v, size_t n, uint8_t *bits, int64_t first,
+                             frz_error *err);
+/* n entries of a table beside the dictionary, by the indices of the page. */
+frz_code parquet_values_gather(parquet_values *v, const uint8_t *table, size_t width, size_t n,
+                               uint8_t *out, frz_error *err);
 /* n <= PARQUET_BLOCK views of BYTE_ARRAY values, valid until the next call. */
 frz_code parquet_values_views(parquet_values *v, size_t n, frz_str *out, frz_error *err);
+/* Append n BYTE_ARRAY values, which parquet_values_fit says fit. */
+frz_code parquet_values_strings(parquet_values *v, size_t n, parquet_sink *sink, frz_error *err);
 frz_code parquet_values_skip(parquet_values *v, size_t n, frz_error *err);
 /* How many of the next n BYTE_ARRAY values surely take no more than room bytes. */
 size_t parquet_values_fit(const parquet_values *v, size_t n, size_t room);
+/* Shared by the files of decoders: up to a block of indices, all inside the dictionary. */
+frz_code parquet_values_indices(parquet_values *v, size_t n, uint32_t *indices, frz_error *err);
+/* FRZ_E_CORRUPT: there are fewer values than the levels say. */
+frz_code parquet_values_end(const parquet_values *v, frz_error *err);
 /* Bytes of a value of this element, 0 for BYTE_ARRAY. */
 size_t parquet_element_width(const parquet_element *e);
 
@@ -148,24 +182,23 @@ const char *parquet_conversion_problem(parquet_conversion conversion);
 /* ---- decoded values on their way into arrays (parquet_sink.c) ---- */
 
 /* Values are appended densely; spreading makes room for nulls. */
-typedef struct parquet_sink {
+struct parquet_sink {
     const frz_env *env;
-    size_t width;         /* bytes of a value; 0: variable, offsets and bytes */
-    bool is_bool;         /* kept as bytes until the end */
+    const parquet_kernels *kernels;
+    size_t width;         /* bytes of a value, 1 for booleans; 0: variable, offsets and bytes */
+    bool is_bool;         /* values are bits */
     frz_buffer *values;   /* values, or the bytes of variable ones */
     frz_buffer *offsets;  /* count + 1 int32, if variable */
     frz_buffer *validity; /* NULL while nothing is null */
     size_t count;
     size_t bytes; /* used of values, if variable */
     int64_t nulls;
-} parquet_sink;
+};
 
 void parquet_sink_init(parquet_sink *s, const frz_env *env, const frz_type *type);
 void parquet_sink_reset(parquet_sink *s);
 /* Room for more values (and for the bytes of variable ones); count stays. */
 frz_code parquet_sink_reserve(parquet_sink *s, size_t more, size_t bytes, frz_error *err);
-/* Append variable values; room was reserved. */
-void parquet_sink_views(parquet_sink *s, const frz_str *views, size_t n);
 /* A bitmap of at least rows bits in which the first count bits are set. */
 frz_code parquet_sink_validity(parquet_sink *s, size_t rows, frz_error *err);
 /* The last dense values become the valid ones among the rows from base on; room was reserved. */
@@ -332,6 +365,11 @@ frz_code parquet_leaf_nested(parquet_leaf *leaf, int64_t n, int64_t *rows, frz_e
 size_t parquet_leaf_entries(const parquet_leaf *leaf, int64_t rows);
 /* Not flat: drop the levels of the first rows, whose values were taken from the sink. */
 void parquet_leaf_drop(parquet_leaf *leaf, int64_t rows);
+
+/* Append the next n values of the open page to the sink (parquet_append.c); for variable-length
+ * ones n is what parquet_values_fit allowed. *bad receives the index of the first value that does
+ * not fit its type, or n. */
+frz_code parquet_append(parquet_leaf *leaf, size_t n, size_t *bad, frz_error *err);
 
 /* ---- columns from leaves (parquet_assemble.c) ---- */
 

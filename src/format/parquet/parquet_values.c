@@ -1,15 +1,15 @@
 /*
- * The values part of a page, decoded to the file's own physical types. spec: Encodings
- *
- * Fixed-width values come out as bytes one after the other, BYTE_ARRAY values as views into the
- * page, the dictionary or, for DELTA_BYTE_ARRAY, memory of the decoder.
+ * The values part of a page, decoded to the file's own physical types: beginning a page, booleans,
+ * values of fixed width, skipping. parquet_bytes.c has BYTE_ARRAY. spec: Encodings
  */
 #include <inttypes.h>
 
+#include "arrow/arrow_array.h"
 #include "format/parquet/parquet_read.h"
 
 #define LENGTH_PREFIX 4
 #define INT96_WIDTH 12
+#define LONG_RUN 64 /* of one dictionary index: worth its own loop */
 
 size_t parquet_element_width(const parquet_element *e)
 {
@@ -42,7 +42,7 @@ void parquet_values_reset(parquet_values *v)
     *v = (parquet_values){.env = v->env};
 }
 
-static frz_code values_end(const parquet_values *v, frz_error *err)
+frz_code parquet_values_end(const parquet_values *v, frz_error *err)
 {
     return frz_fail(err, FRZ_E_CORRUPT, "the values of a page (encoding %d) end too early",
                     (int)v->encoding);
@@ -50,26 +50,36 @@ static frz_code values_end(const parquet_values *v, frz_error *err)
 
 /* ---- beginning a page ---- */
 
+/* Some writers of dictionaries with one entry leave the runs out: without bits no index needs any.
+ */
+static void init_indices(parquet_values *v, size_t len, unsigned width, uint64_t most)
+{
+    parquet_hybrid_init(&v->indices, v->kernels, v->at, width == 0 ? 0 : len, width);
+    if (width == 0) {
+        v->indices.repeated = most;
+    }
+}
+
 static frz_code init_dictionary(parquet_values *v, const parquet_dictionary *dictionary,
-                                frz_error *err)
+                                uint64_t most, frz_error *err)
 {
     if (!dictionary->present) {
         return frz_fail(err, FRZ_E_CORRUPT, "a page of dictionary indices without a dictionary");
     }
     size_t len = (size_t)(v->end - v->at);
-    unsigned width = 0;
-    if (len > 0) {
-        width = v->at[0];
-        v->at++;
-        len--;
+    v->encoding = PARQUET_RLE_DICTIONARY;
+    v->dictionary = dictionary;
+    if (len == 0) {
+        init_indices(v, 0, 0, 0); /* a page of nulls */
+        return FRZ_OK;
     }
+    unsigned width = v->at[0];
     if (width > 32) {
         return frz_fail(err, FRZ_E_CORRUPT, "dictionary indices of %u bits, at most 32 are legal",
                         width);
     }
-    v->encoding = PARQUET_RLE_DICTIONARY;
-    v->dictionary = dictionary;
-    parquet_hybrid_init(&v->indices, v->at, len, width);
+    v->at++;
+    init_indices(v, len - 1, width, most);
     return FRZ_OK;
 }
 
@@ -77,7 +87,7 @@ static frz_code init_rle(parquet_values *v, frz_error *err)
 {
     size_t len = (size_t)(v->end - v->at);
     if (len == 0) {
-        parquet_hybrid_init(&v->indices, v->at, 0, 1);
+        parquet_hybrid_init(&v->indices, v->kernels, v->at, 0, 1);
         return FRZ_OK;
     }
     uint32_t said = len < LENGTH_PREFIX ? 0 : frz_load_le32(v->at);
@@ -85,66 +95,46 @@ static frz_code init_rle(parquet_values *v, frz_error *err)
         return frz_fail(err, FRZ_E_CORRUPT, "RLE values claim %u bytes, the page has %zu", said,
                         len);
     }
-    parquet_hybrid_init(&v->indices, v->at + LENGTH_PREFIX, said, 1);
+    parquet_hybrid_init(&v->indices, v->kernels, v->at + LENGTH_PREFIX, said, 1);
     return FRZ_OK;
 }
 
-static frz_code init_delta(parquet_values *v, frz_error *err)
+/* Delta-encoded numbers that begin the bytes that are left; most bounds how many they may be. */
+static frz_code init_numbers(parquet_values *v, parquet_delta *d, uint64_t most, frz_error *err)
 {
     if (v->at == v->end) {
-        v->delta = (parquet_delta){0}; /* a page of nulls */
+        *d = (parquet_delta){0}; /* a page of nulls */
         return FRZ_OK;
     }
-    if (!parquet_delta_init(&v->delta, v->at, (size_t)(v->end - v->at))) {
-        return frz_fail(err, FRZ_E_CORRUPT, "the header of delta-encoded values is damaged");
-    }
-    return FRZ_OK;
-}
-
-/* Go past a run of lengths, which stays readable from its beginning. */
-static bool lengths_end(const parquet_delta *d, const uint8_t **end)
-{
-    parquet_delta walk = *d;
-    uint64_t drop[128];
-    while (walk.left > 0) {
-        if (parquet_delta_read(&walk, drop, FRZ_ARRAY_COUNT(drop)) == 0) {
-            return false;
-        }
-    }
-    *end = parquet_delta_end(&walk);
-    return true;
-}
-
-static frz_code init_lengths(parquet_values *v, frz_error *err)
-{
-    const uint8_t *next;
-    frz_code rc = init_delta(v, err);
-    if (rc != FRZ_OK || v->at == v->end) {
-        return rc;
-    }
-    if (!lengths_end(&v->delta, &next)) {
-        return values_end(v, err);
-    }
-    v->at = next;
-    return FRZ_OK;
-}
-
-static frz_code init_prefixes(parquet_values *v, frz_error *err)
-{
-    const uint8_t *next;
-    frz_code rc = init_lengths(v, err);
-    v->previous_len = 0;
-    if (rc != FRZ_OK || v->at == v->end) {
-        v->suffixes = (parquet_delta){0};
-        return rc;
-    }
-    if (!parquet_delta_init(&v->suffixes, v->at, (size_t)(v->end - v->at)) ||
-        !lengths_end(&v->suffixes, &next)) {
+    if (!parquet_delta_init(d, v->kernels, v->at, (size_t)(v->end - v->at), most)) {
         return frz_fail(err, FRZ_E_CORRUPT,
-                        "the suffix lengths of delta-encoded values are damaged");
+                        "the header of delta-encoded values is damaged or claims more than the "
+                        "page's %" PRIu64,
+                        most);
     }
-    v->at = next;
     return FRZ_OK;
+}
+
+/* The same before other bytes, to which v moves. */
+static frz_code init_lengths(parquet_values *v, parquet_delta *d, uint64_t most, frz_error *err)
+{
+    frz_code rc = init_numbers(v, d, most, err);
+    if (rc != FRZ_OK || v->at == v->end) {
+        return rc;
+    }
+    const uint8_t *end = parquet_delta_end(d);
+    if (end == NULL) {
+        return frz_fail(err, FRZ_E_CORRUPT, "the lengths of delta-encoded values are damaged");
+    }
+    v->at = end;
+    return FRZ_OK;
+}
+
+static frz_code init_prefixes(parquet_values *v, uint64_t most, frz_error *err)
+{
+    frz_code rc = init_lengths(v, &v->delta, most, err);
+    v->previous_len = 0;
+    return rc == FRZ_OK ? init_lengths(v, &v->suffixes, most, err) : rc;
 }
 
 static frz_code init_split(parquet_values *v, frz_error *err)
@@ -163,10 +153,9 @@ static bool encoding_fits(int32_t encoding, parquet_physical physical)
     bool is_bytes = physical == PARQUET_BYTE_ARRAY;
     switch (encoding) {
     case PARQUET_PLAIN:
-        return true;
     case PARQUET_PLAIN_DICTIONARY:
     case PARQUET_RLE_DICTIONARY:
-        return physical != PARQUET_BOOLEAN;
+        return true;
     case PARQUET_RLE:
         return physical == PARQUET_BOOLEAN;
     case PARQUET_DELTA_BINARY_PACKED:
@@ -184,7 +173,7 @@ static bool encoding_fits(int32_t encoding, parquet_physical physical)
 
 frz_code parquet_values_init(parquet_values *v, const parquet_element *element, int32_t encoding,
                              const uint8_t *bytes, size_t len, const parquet_dictionary *dictionary,
-                             frz_error *err)
+                             uint64_t most, frz_error *err)
 {
     if (encoding < 0 || encoding > PARQUET_BYTE_STREAM_SPLIT || encoding == 1 ||
         encoding == PARQUET_BIT_PACKED) {
@@ -194,6 +183,7 @@ frz_code parquet_values_init(parquet_values *v, const parquet_element *element, 
         return frz_fail(err, FRZ_E_UNSUPPORTED, "unsupported: encoding %" PRId32 " of %s values",
                         encoding, parquet_physical_name(element->physical));
     }
+    v->kernels = parquet_kernels_of(v->env);
     v->encoding = (parquet_encoding)encoding;
     v->physical = element->physical;
     v->width = parquet_element_width(element);
@@ -203,21 +193,76 @@ frz_code parquet_values_init(parquet_values *v, const parquet_element *element, 
     switch (v->encoding) {
     case PARQUET_PLAIN_DICTIONARY:
     case PARQUET_RLE_DICTIONARY:
-        return init_dictionary(v, dictionary, err);
+        return init_dictionary(v, dictionary, most, err);
     case PARQUET_RLE:
         return init_rle(v, err);
     case PARQUET_DELTA_BINARY_PACKED:
-        return init_delta(v, err);
+        return init_numbers(v, &v->delta, most, err);
     case PARQUET_DELTA_LENGTH_BYTE_ARRAY:
-        return init_lengths(v, err);
+        return init_lengths(v, &v->delta, most, err);
     case PARQUET_DELTA_BYTE_ARRAY:
-        return init_prefixes(v, err);
+        return init_prefixes(v, most, err);
     case PARQUET_BYTE_STREAM_SPLIT:
         return init_split(v, err);
     case PARQUET_PLAIN:
     case PARQUET_BIT_PACKED:
     default:
         return FRZ_OK;
+    }
+}
+
+static frz_code bad_index(const parquet_values *v, uint32_t index, frz_error *err)
+{
+    return frz_fail(err, FRZ_E_CORRUPT, "dictionary index %" PRIu32 " of %" PRIu32 " entries",
+                    index, v->dictionary->count);
+}
+
+/* ---- booleans ---- */
+
+static frz_code plain_bits(parquet_values *v, size_t n, uint8_t *bits, int64_t first,
+                           frz_error *err)
+{
+    if (n > (size_t)(v->end - v->at) * 8 - v->position) {
+        return parquet_values_end(v, err);
+    }
+    if (bits != NULL) {
+        frz_bitmap_copy(v->at, (int64_t)v->position, (int64_t)n, bits, first);
+    }
+    v->position += n;
+    return FRZ_OK;
+}
+
+static frz_code dictionary_bits(parquet_values *v, size_t n, uint8_t *bits, int64_t first,
+                                frz_error *err)
+{
+    uint8_t values[256];
+    while (n > 0) {
+        size_t take = FRZ_MIN(n, sizeof values);
+        frz_code rc = parquet_values_gather(v, v->dictionary->bytes->data, 1, take, values, err);
+        if (rc != FRZ_OK) {
+            return rc;
+        }
+        for (size_t i = 0; i < take; i++) {
+            frz_bit_put(bits, first + (int64_t)i, values[i] != 0);
+        }
+        first += (int64_t)take;
+        n -= take;
+    }
+    return FRZ_OK;
+}
+
+frz_code parquet_values_bits(parquet_values *v, size_t n, uint8_t *bits, int64_t first,
+                             frz_error *err)
+{
+    assert(v->physical == PARQUET_BOOLEAN);
+    switch (v->encoding) {
+    case PARQUET_PLAIN:
+        return plain_bits(v, n, bits, first, err);
+    case PARQUET_RLE_DICTIONARY:
+        return dictionary_bits(v, n, bits, first, err);
+    default:
+        return parquet_hybrid_bits(&v->indices, bits, first, n) == n ? FRZ_OK
+                                                                     : parquet_values_end(v, err);
     }
 }
 
@@ -229,78 +274,75 @@ static bool plain_has(const parquet_values *v, size_t n)
     return n <= (size_t)(v->end - v->at) / v->width;
 }
 
-static frz_code plain_bools(parquet_values *v, size_t n, uint8_t *out, frz_error *err)
-{
-    if (n > (size_t)(v->end - v->at) * 8 - v->position) {
-        return values_end(v, err);
-    }
-    for (size_t i = 0; out != NULL && i < n; i++) {
-        out[i] = frz_bit_get(v->at, (int64_t)(v->position + i));
-    }
-    v->position += n;
-    return FRZ_OK;
-}
-
-static frz_code rle_bools(parquet_values *v, size_t n, uint8_t *out, frz_error *err)
-{
-    size_t got = parquet_hybrid_u8(&v->indices, out, n);
-    for (size_t i = 0; i < got; i++) {
-        if (out[i] > 1) {
-            return frz_fail(err, FRZ_E_CORRUPT, "a boolean has the value %d", out[i]);
-        }
-    }
-    return got == n ? FRZ_OK : values_end(v, err);
-}
-
-/* Up to a block of indices, all inside the dictionary. */
-static frz_code read_indices(parquet_values *v, size_t n, uint32_t *indices, frz_error *err)
+frz_code parquet_values_indices(parquet_values *v, size_t n, uint32_t *indices, frz_error *err)
 {
     if (parquet_hybrid_u32(&v->indices, indices, n) != n) {
-        return values_end(v, err);
+        return parquet_values_end(v, err);
     }
-    uint32_t largest = 0;
-    for (size_t i = 0; i < n; i++) {
-        largest = FRZ_MAX(largest, indices[i]);
-    }
+    uint32_t largest = v->kernels->largest_u32(indices, n);
     if (n > 0 && largest >= v->dictionary->count) {
-        return frz_fail(err, FRZ_E_CORRUPT, "dictionary index %" PRIu32 " of %" PRIu32 " entries",
-                        largest, v->dictionary->count);
+        return bad_index(v, largest, err);
     }
     return FRZ_OK;
 }
 
-static void gather(const uint8_t *from, size_t width, const uint32_t *indices, size_t n,
-                   uint8_t *out)
+static void gather(const parquet_values *v, const uint8_t *table, size_t width,
+                   const uint32_t *indices, size_t n, uint8_t *out)
 {
     switch (width) {
     case 4:
-        for (size_t i = 0; i < n; i++) {
-            memcpy(out + i * 4, from + (size_t)indices[i] * 4, 4);
-        }
+        v->kernels->gather_4(table, indices, n, out);
         break;
     case 8:
+        v->kernels->gather_8(table, indices, n, out);
+        break;
+    case 16:
         for (size_t i = 0; i < n; i++) {
-            memcpy(out + i * 8, from + (size_t)indices[i] * 8, 8);
+            memcpy(out + i * 16, table + (size_t)indices[i] * 16, 16);
         }
         break;
     default:
         for (size_t i = 0; i < n; i++) {
-            memcpy(out + i * width, from + (size_t)indices[i] * width, width);
+            memcpy(out + i * width, table + (size_t)indices[i] * width, width);
         }
     }
 }
 
-static frz_code dictionary_fixed(parquet_values *v, size_t n, uint8_t *out, frz_error *err)
+/* The same value n times, each time copying what is there already. */
+static void repeat(const uint8_t *value, size_t width, size_t n, uint8_t *out)
+{
+    size_t all = n * width;
+    size_t done = FRZ_MIN(width, all);
+    memcpy(out, value, done);
+    while (done < all) {
+        size_t take = FRZ_MIN(done, all - done);
+        memcpy(out + done, out, take);
+        done += take;
+    }
+}
+
+frz_code parquet_values_gather(parquet_values *v, const uint8_t *table, size_t width, size_t n,
+                               uint8_t *out, frz_error *err)
 {
     uint32_t indices[PARQUET_BLOCK];
     while (n > 0) {
-        size_t take = FRZ_MIN(n, (size_t)PARQUET_BLOCK);
-        frz_code rc = read_indices(v, take, indices, err);
-        if (rc != FRZ_OK) {
-            return rc;
+        uint32_t value = 0;
+        size_t take = (size_t)FRZ_MIN(parquet_hybrid_repeated(&v->indices, &value), n);
+        if (take >= LONG_RUN) {
+            if (value >= v->dictionary->count) {
+                return bad_index(v, value, err);
+            }
+            repeat(table + (size_t)value * width, width, take, out);
+            parquet_hybrid_skip(&v->indices, take);
+        } else {
+            take = FRZ_MIN(n, (size_t)PARQUET_BLOCK);
+            frz_code rc = parquet_values_indices(v, take, indices, err);
+            if (rc != FRZ_OK) {
+                return rc;
+            }
+            gather(v, table, width, indices, take, out);
         }
-        gather(v->dictionary->bytes->data, v->width, indices, take, out);
-        out += take * v->width;
+        out += take * width;
         n -= take;
     }
     return FRZ_OK;
@@ -308,16 +350,20 @@ static frz_code dictionary_fixed(parquet_values *v, size_t n, uint8_t *out, frz_
 
 static frz_code delta_fixed(parquet_values *v, size_t n, uint8_t *out, frz_error *err)
 {
-    uint64_t numbers[256];
+    uint64_t numbers[PARQUET_BLOCK];
     while (n > 0) {
         size_t take = FRZ_MIN(n, FRZ_ARRAY_COUNT(numbers));
         if (parquet_delta_read(&v->delta, numbers, take) != take) {
-            return values_end(v, err);
+            return parquet_values_end(v, err);
         }
-        for (size_t i = 0; out != NULL && i < take; i++) {
-            memcpy(out, &numbers[i], v->width); /* the low bytes come first */
-            out += v->width;
+        if (out != NULL && v->width == 8) {
+            memcpy(out, numbers, take * 8);
+        } else if (out != NULL) {
+            for (size_t i = 0; i < take; i++) {
+                frz_store_le32(out + i * 4, (uint32_t)numbers[i]);
+            }
         }
+        out = out == NULL ? NULL : out + take * v->width;
         n -= take;
     }
     return FRZ_OK;
@@ -327,7 +373,7 @@ static frz_code split_fixed(parquet_values *v, size_t n, uint8_t *out, frz_error
 {
     size_t count = (size_t)(v->end - v->at) / v->width;
     if (n > count - v->position) {
-        return values_end(v, err);
+        return parquet_values_end(v, err);
     }
     if (out != NULL) {
         parquet_split_read(v->at, count, v->width, v->position, n, out);
@@ -361,21 +407,17 @@ static frz_code prefixed_fixed(parquet_values *v, size_t n, uint8_t *out, frz_er
 
 frz_code parquet_values_fixed(parquet_values *v, size_t n, uint8_t *out, frz_error *err)
 {
+    assert(v->physical != PARQUET_BOOLEAN);
     switch (v->encoding) {
     case PARQUET_PLAIN:
-        if (v->physical == PARQUET_BOOLEAN) {
-            return plain_bools(v, n, out, err);
-        }
         if (!plain_has(v, n)) {
-            return values_end(v, err);
+            return parquet_values_end(v, err);
         }
         memcpy(out, v->at, n * v->width);
         v->at += n * v->width;
         return FRZ_OK;
     case PARQUET_RLE_DICTIONARY:
-        return dictionary_fixed(v, n, out, err);
-    case PARQUET_RLE:
-        return rle_bools(v, n, out, err);
+        return parquet_values_gather(v, v->dictionary->bytes->data, v->width, n, out, err);
     case PARQUET_DELTA_BINARY_PACKED:
         return delta_fixed(v, n, out, err);
     case PARQUET_BYTE_STREAM_SPLIT:
@@ -385,166 +427,6 @@ frz_code parquet_values_fixed(parquet_values *v, size_t n, uint8_t *out, frz_err
     default:
         return frz_fail(err, FRZ_E_INTERNAL, "encoding %d was let through", (int)v->encoding);
     }
-}
-
-/* ---- BYTE_ARRAY ---- */
-
-static frz_code plain_views(parquet_values *v, size_t n, frz_str *out, frz_error *err)
-{
-    const uint8_t *at = v->at;
-    for (size_t i = 0; i < n; i++) {
-        size_t left = (size_t)(v->end - at);
-        if (left < LENGTH_PREFIX) {
-            return values_end(v, err);
-        }
-        uint32_t len = frz_load_le32(at);
-        if (len > left - LENGTH_PREFIX) {
-            return frz_fail(err, FRZ_E_CORRUPT,
-                            "a value claims %" PRIu32 " bytes, its page has %zu left", len,
-                            left - LENGTH_PREFIX);
-        }
-        out[i] = (frz_str){(const char *)at + LENGTH_PREFIX, len};
-        at += LENGTH_PREFIX + len;
-    }
-    v->at = at;
-    return FRZ_OK;
-}
-
-static frz_code dictionary_views(parquet_values *v, size_t n, frz_str *out, frz_error *err)
-{
-    uint32_t indices[PARQUET_BLOCK];
-    frz_code rc = read_indices(v, n, indices, err);
-    for (size_t i = 0; rc == FRZ_OK && i < n; i++) {
-        out[i] = v->dictionary->views[indices[i]];
-    }
-    return rc;
-}
-
-static frz_code length_views(parquet_values *v, parquet_delta *lengths, size_t n, frz_str *out,
-                             frz_error *err)
-{
-    uint64_t numbers[PARQUET_BLOCK];
-    if (parquet_delta_read(lengths, numbers, n) != n) {
-        return values_end(v, err);
-    }
-    for (size_t i = 0; i < n; i++) {
-        uint64_t len = numbers[i] & UINT32_MAX;
-        size_t left = (size_t)(v->end - v->at);
-        if (len > left) {
-            return frz_fail(err, FRZ_E_CORRUPT,
-                            "a value claims %" PRIu64 " bytes, its page has %zu left", len, left);
-        }
-        out[i] = (frz_str){(const char *)v->at, (size_t)len};
-        v->at += len;
-    }
-    return FRZ_OK;
-}
-
-static frz_code grow_bytes(const frz_env *env, uint8_t **bytes, size_t *capacity, size_t wanted,
-                           frz_error *err)
-{
-    if (wanted <= *capacity) {
-        return FRZ_OK;
-    }
-    uint8_t *grown = frz_realloc(env, *bytes, wanted);
-    if (grown == NULL) {
-        return frz_fail_nomem(err, wanted);
-    }
-    *bytes = grown;
-    *capacity = wanted;
-    return FRZ_OK;
-}
-
-/* Prefix lengths of the values against their predecessors; returns the bytes of all values. */
-static frz_code check_prefixes(const parquet_values *v, const uint64_t *prefixes,
-                               const frz_str *suffixes, size_t n, size_t *total, frz_error *err)
-{
-    size_t before = v->previous_len;
-    *total = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t prefix = prefixes[i] & UINT32_MAX;
-        if (prefix > before) {
-            return frz_fail(err, FRZ_E_CORRUPT,
-                            "a value shares %" PRIu64 " bytes with one of %zu bytes", prefix,
-                            before);
-        }
-        before = (size_t)prefix + suffixes[i].len;
-        if (before > INT32_MAX || *total > (size_t)INT32_MAX - before) {
-            return frz_fail(err, FRZ_E_LIMIT, "delta-encoded values of more than 2 GiB");
-        }
-        *total += before;
-    }
-    return FRZ_OK;
-}
-
-static frz_code prefix_views(parquet_values *v, size_t n, frz_str *out, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    uint64_t prefixes[PARQUET_BLOCK];
-    size_t total = 0;
-    if (parquet_delta_read(&v->delta, prefixes, n) != n) {
-        return values_end(v, err);
-    }
-    FRZ_TRY(length_views(v, &v->suffixes, n, out, err));
-    FRZ_TRY(check_prefixes(v, prefixes, out, n, &total, err));
-    FRZ_TRY(grow_bytes(v->env, &v->joined, &v->joined_capacity, total + PARQUET_SLACK, err));
-    const uint8_t *before = v->previous;
-    size_t at = 0;
-    for (size_t i = 0; i < n; i++) {
-        size_t prefix = (size_t)(prefixes[i] & UINT32_MAX);
-        uint8_t *to = v->joined + at;
-        if (prefix > 0) {
-            memcpy(to, before, prefix);
-        }
-        if (out[i].len > 0) {
-            memcpy(to + prefix, out[i].ptr, out[i].len);
-        }
-        out[i] = (frz_str){(const char *)to, prefix + out[i].len};
-        before = to;
-        at += out[i].len;
-    }
-    if (n > 0) {
-        size_t len = out[n - 1].len;
-        FRZ_TRY(grow_bytes(v->env, &v->previous, &v->previous_capacity, len + 1, err));
-        memcpy(v->previous, before, len);
-        v->previous_len = len;
-    }
-out:
-    return rc;
-}
-
-frz_code parquet_values_views(parquet_values *v, size_t n, frz_str *out, frz_error *err)
-{
-    assert(n <= PARQUET_BLOCK);
-    switch (v->encoding) {
-    case PARQUET_PLAIN:
-        return plain_views(v, n, out, err);
-    case PARQUET_RLE_DICTIONARY:
-        return dictionary_views(v, n, out, err);
-    case PARQUET_DELTA_LENGTH_BYTE_ARRAY:
-        return length_views(v, &v->delta, n, out, err);
-    case PARQUET_DELTA_BYTE_ARRAY:
-        return prefix_views(v, n, out, err);
-    default:
-        return frz_fail(err, FRZ_E_INTERNAL, "encoding %d was let through", (int)v->encoding);
-    }
-}
-
-size_t parquet_values_fit(const parquet_values *v, size_t n, size_t room)
-{
-    size_t left = (size_t)(v->end - v->at);
-    size_t longest;
-    switch (v->encoding) {
-    case PARQUET_RLE_DICTIONARY:
-        longest = v->dictionary->longest;
-        break;
-    case PARQUET_DELTA_BYTE_ARRAY:
-        longest = v->previous_len + left;
-        break;
-    default:
-        return left <= room ? n : 0;
-    }
-    return longest == 0 ? n : FRZ_MIN(n, room / longest);
 }
 
 /* ---- skipping ---- */
@@ -574,16 +456,16 @@ frz_code parquet_values_skip(parquet_values *v, size_t n, frz_error *err)
             return skip_views(v, n, err);
         }
         if (v->physical == PARQUET_BOOLEAN) {
-            return plain_bools(v, n, NULL, err);
+            return plain_bits(v, n, NULL, 0, err);
         }
         if (!plain_has(v, n)) {
-            return values_end(v, err);
+            return parquet_values_end(v, err);
         }
         v->at += n * v->width;
         return FRZ_OK;
     case PARQUET_RLE_DICTIONARY:
     case PARQUET_RLE:
-        return parquet_hybrid_skip(&v->indices, n) == n ? FRZ_OK : values_end(v, err);
+        return parquet_hybrid_skip(&v->indices, n) == n ? FRZ_OK : parquet_values_end(v, err);
     case PARQUET_DELTA_BINARY_PACKED:
         return delta_fixed(v, n, NULL, err);
     case PARQUET_BYTE_STREAM_SPLIT:

@@ -70,7 +70,7 @@ static void hybrid__every_width_in_pieces_of_any_size(void **state)
         uint32_t seed = width + 7;
         make_values(values, width, seed);
         size_t len = encode(values, COUNT, width, seed, bytes);
-        parquet_hybrid_init(&h, bytes, len, width);
+        parquet_hybrid_init(&h, &parquet_kernels_plain, bytes, len, width);
         for (size_t i = 0; i < COUNT;) {
             size_t n = 1 + random_next(&seed) % 40;
             n = FRZ_MIN(n, COUNT - i);
@@ -96,7 +96,7 @@ static void hybrid__levels_as_bytes(void **state)
         parquet_hybrid h;
         make_values(values, width, 3);
         size_t len = encode(values, COUNT, width, 5, bytes);
-        parquet_hybrid_init(&h, bytes, len, width);
+        parquet_hybrid_init(&h, &parquet_kernels_plain, bytes, len, width);
         assert_int_equal(parquet_hybrid_u8(&h, back, COUNT), COUNT);
         for (size_t i = 0; i < COUNT; i++) {
             assert_int_equal(values[i], back[i]);
@@ -115,7 +115,7 @@ static void hybrid__bits_at_any_offset(void **state)
     for (int64_t first = 0; first < 9; first++) {
         parquet_hybrid h;
         memset(bits, 0xAA, sizeof bits);
-        parquet_hybrid_init(&h, bytes, len, 1);
+        parquet_hybrid_init(&h, &parquet_kernels_plain, bytes, len, 1);
         assert_int_equal(parquet_hybrid_bits(&h, bits, first, 300), 300);
         assert_int_equal(parquet_hybrid_bits(&h, bits, first + 300, COUNT - 300), COUNT - 300);
         for (int64_t i = 0; i < COUNT; i++) {
@@ -148,7 +148,7 @@ static void hybrid__runs_that_end_early_give_fewer_values(void **state)
         uint8_t padded[64] = {0};
         parquet_hybrid h;
         memcpy(padded, cases[i].bytes, cases[i].len);
-        parquet_hybrid_init(&h, padded, cases[i].len, cases[i].width);
+        parquet_hybrid_init(&h, &parquet_kernels_plain, padded, cases[i].len, cases[i].width);
         assert_int_equal(parquet_hybrid_u32(&h, out, FRZ_ARRAY_COUNT(out)), cases[i].values);
         assert_int_equal(parquet_hybrid_u32(&h, out, 1), 0);
     }
@@ -159,7 +159,7 @@ static void hybrid__a_run_of_billions_is_not_expanded(void **state)
     (void)state;
     uint8_t bytes[32] = {0xFE, 0xFF, 0xFF, 0xFF, 0x0F, 0x01};
     parquet_hybrid h;
-    parquet_hybrid_init(&h, bytes, 6, 1);
+    parquet_hybrid_init(&h, &parquet_kernels_plain, bytes, 6, 1);
     assert_int_equal(parquet_hybrid_run_of(&h, 0), 0);
     assert_int_equal(parquet_hybrid_run_of(&h, 1), 0x7FFFFFFF);
     assert_int_equal(parquet_hybrid_skip(&h, 0x7FFFFFFE), 0x7FFFFFFE);
@@ -173,12 +173,12 @@ static void hybrid__old_bit_packed_order(void **state)
     uint8_t bytes[32] = {0x05, 0x39, 0x77};
     uint8_t out[16];
     parquet_hybrid h;
-    parquet_hybrid_init_msb(&h, bytes, 3, 3, 8);
+    parquet_hybrid_init_msb(&h, &parquet_kernels_plain, bytes, 3, 3, 8);
     assert_int_equal(parquet_hybrid_u8(&h, out, 16), 8);
     for (int i = 0; i < 8; i++) {
         assert_int_equal(out[i], i);
     }
-    parquet_hybrid_init_msb(&h, bytes, 2, 3, 8);
+    parquet_hybrid_init_msb(&h, &parquet_kernels_plain, bytes, 2, 3, 8);
     assert_int_equal(parquet_hybrid_u8(&h, out, 16), 5);
 }
 

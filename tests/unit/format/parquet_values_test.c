@@ -8,6 +8,7 @@
 #include "type/type_value.h"
 
 #define ROOM 512
+#define MOST 1000 /* values of a page */
 
 typedef struct page {
     uint8_t bytes[ROOM];
@@ -34,7 +35,7 @@ static frz_code init(parquet_values *v, parquet_physical physical, int32_t encod
                      frz_error *err)
 {
     const parquet_element e = {.physical = physical, .type_length = 3};
-    return parquet_values_init(v, &e, encoding, p->bytes, p->len, &no_dictionary, err);
+    return parquet_values_init(v, &e, encoding, p->bytes, p->len, &no_dictionary, MOST, err);
 }
 
 static void plain__fixed_values_end_where_the_page_ends(void **state)
@@ -69,13 +70,51 @@ static void plain__booleans_are_bits(void **state)
 {
     parquet_values v = {.env = *state};
     page p = {.bytes = {0xA5}, .len = 1};
-    uint8_t out[8];
+    uint8_t out[16] = {0x07};
     frz_error err = {0};
     assert_ok(init(&v, PARQUET_BOOLEAN, PARQUET_PLAIN, &p, &err), &err);
     assert_ok(parquet_values_skip(&v, 2, &err), &err);
-    assert_ok(parquet_values_fixed(&v, 6, out, &err), &err);
-    assert_memory_equal(out, ((uint8_t[]){1, 0, 0, 1, 0, 1}), 6);
-    assert_fails(parquet_values_fixed(&v, 1, out, &err), &err, FRZ_E_CORRUPT, "end too early");
+    assert_ok(parquet_values_bits(&v, 6, out, 3, &err), &err);
+    assert_int_equal(out[0] | out[1] << 8, 0x07 | 0x29 << 3);
+    assert_fails(parquet_values_bits(&v, 1, out, 0, &err), &err, FRZ_E_CORRUPT, "end too early");
+}
+
+static void rle__booleans_are_bits(void **state)
+{
+    parquet_values v = {.env = *state};
+    /* after the runs' length: five times true, a packed group */
+    page p = {.bytes = {4, 0, 0, 0, 10, 1, 3, 0x35}, .len = 8};
+    uint8_t out[16] = {0};
+    frz_error err = {0};
+    assert_ok(init(&v, PARQUET_BOOLEAN, PARQUET_RLE, &p, &err), &err);
+    assert_ok(parquet_values_skip(&v, 1, &err), &err);
+    assert_ok(parquet_values_bits(&v, 12, out, 0, &err), &err);
+    assert_int_equal(out[0] | out[1] << 8, 0x0F | 0x35 << 4);
+    assert_fails(parquet_values_bits(&v, 1, out, 0, &err), &err, FRZ_E_CORRUPT, "end too early");
+    err = (frz_error){0};
+    p.bytes[5] = 2; /* no boolean */
+    assert_ok(init(&v, PARQUET_BOOLEAN, PARQUET_RLE, &p, &err), &err);
+    assert_fails(parquet_values_bits(&v, 1, out, 0, &err), &err, FRZ_E_CORRUPT, "end too early");
+    err = (frz_error){0};
+    p.bytes[0] = 5; /* more than there is */
+    assert_fails(init(&v, PARQUET_BOOLEAN, PARQUET_RLE, &p, &err), &err, FRZ_E_CORRUPT, "claim 5");
+}
+
+static void dictionary__of_booleans(void **state)
+{
+    uint8_t entries[2 + PARQUET_SLACK] = {0, 1};
+    frz_buffer buffer = {.data = entries};
+    const parquet_dictionary d = {.present = true, .count = 2, .bytes = &buffer};
+    const parquet_element e = {.physical = PARQUET_BOOLEAN};
+    parquet_values v = {.env = *state};
+    page p = {.bytes = {1, 3, 0x35, 6, 1}, .len = 5};
+    uint8_t out[16] = {0};
+    frz_error err = {0};
+    assert_ok(parquet_values_init(&v, &e, PARQUET_RLE_DICTIONARY, p.bytes, p.len, &d, MOST, &err),
+              &err);
+    assert_ok(parquet_values_skip(&v, 1, &err), &err);
+    assert_ok(parquet_values_bits(&v, 10, out, 0, &err), &err);
+    assert_int_equal(out[0] | out[1] << 8, 0x35 >> 1 | 7 << 7);
 }
 
 static void encodings__what_is_missing_is_named(void **state)
@@ -88,7 +127,7 @@ static void encodings__what_is_missing_is_named(void **state)
         {PARQUET_INT32, 10, "encoding 10"},    {PARQUET_INT32, -1, "encoding -1"},
         {PARQUET_INT32, 1, "encoding 1"},      {PARQUET_INT32, PARQUET_BIT_PACKED, "encoding 4"},
         {PARQUET_INT32, PARQUET_RLE, "INT32"}, {PARQUET_DOUBLE, 5, "encoding 5 of DOUBLE"},
-        {PARQUET_BYTE_ARRAY, 9, "BYTE_ARRAY"}, {PARQUET_BOOLEAN, 8, "BOOLEAN"},
+        {PARQUET_BYTE_ARRAY, 9, "BYTE_ARRAY"}, {PARQUET_BOOLEAN, 4, "encoding 4"},
     };
     page p = {.len = 8};
     for (size_t i = 0; i < FRZ_ARRAY_COUNT(cases); i++) {
@@ -110,7 +149,8 @@ static void dictionary__indices_stay_inside(void **state)
     page p = {.bytes = {2, 8, 2, 3, 0xE4, 0}, .len = 6};
     uint32_t out[8];
     frz_error err = {0};
-    assert_ok(parquet_values_init(&v, &e, PARQUET_RLE_DICTIONARY, p.bytes, p.len, &d, &err), &err);
+    assert_ok(parquet_values_init(&v, &e, PARQUET_RLE_DICTIONARY, p.bytes, p.len, &d, MOST, &err),
+              &err);
     assert_ok(parquet_values_fixed(&v, 7, (uint8_t *)out, &err), &err);
     assert_int_equal(out[0], 30);
     assert_int_equal(out[4], 10);
@@ -119,8 +159,9 @@ static void dictionary__indices_stay_inside(void **state)
                  "dictionary index 3 of 3");
     err = (frz_error){0};
     p.bytes[0] = 33;
-    assert_fails(parquet_values_init(&v, &e, PARQUET_RLE_DICTIONARY, p.bytes, p.len, &d, &err),
-                 &err, FRZ_E_CORRUPT, "33 bits");
+    assert_fails(
+        parquet_values_init(&v, &e, PARQUET_RLE_DICTIONARY, p.bytes, p.len, &d, MOST, &err), &err,
+        FRZ_E_CORRUPT, "33 bits");
     err = (frz_error){0};
     assert_fails(init(&v, PARQUET_INT32, PARQUET_RLE_DICTIONARY, &p, &err), &err, FRZ_E_CORRUPT,
                  "without a dictionary");
@@ -321,6 +362,8 @@ int main(void)
         TEST_WITH_ENV(plain__fixed_values_end_where_the_page_ends),
         TEST_WITH_ENV(plain__a_length_beyond_the_page_is_corrupt),
         TEST_WITH_ENV(plain__booleans_are_bits),
+        TEST_WITH_ENV(rle__booleans_are_bits),
+        TEST_WITH_ENV(dictionary__of_booleans),
         TEST_WITH_ENV(encodings__what_is_missing_is_named),
         TEST_WITH_ENV(dictionary__indices_stay_inside),
         cmocka_unit_test(split__joins_any_part_of_a_page),

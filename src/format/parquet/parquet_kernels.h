@@ -1,0 +1,61 @@
+/*
+ * The inner loops of decoding, once plain and once for AVX2. Which one runs is chosen when the
+ * environment is made (frz_env.cpu); both give the same bytes for every input.
+ *
+ * Inputs, bitmaps included, are followed by PARQUET_SLACK readable bytes. Outputs are written to
+ * their end and no further, unless said otherwise.
+ */
+#ifndef FRZ_PARQUET_KERNELS_H
+#define FRZ_PARQUET_KERNELS_H
+
+#include "base/base.h"
+
+#define PARQUET_SLACK 16
+
+typedef struct parquet_kernels {
+    const char *name;
+
+    /* n numbers of width bits (1 to 32), least significant bit first, from the first bit of in. */
+    void (*unpack_u32)(const uint8_t *in, unsigned width, size_t n, uint32_t *out);
+    /* The same for widths 1 to 8, a byte each. */
+    void (*unpack_u8)(const uint8_t *in, unsigned width, size_t n, uint8_t *out);
+    uint32_t (*largest_u32)(const uint32_t *values, size_t n); /* 0 if n is 0 */
+    bool (*is_ascii)(const uint8_t *bytes, size_t len);
+
+    /* Entries of a table by indices that lie in it. */
+    void (*gather_4)(const uint8_t *table, const uint32_t *indices, size_t n, uint8_t *out);
+    void (*gather_8)(const uint8_t *table, const uint32_t *indices, size_t n, uint8_t *out);
+
+    /*
+     * Room for nulls. The first dense of rows values become those whose bit is set among the rows
+     * bits from first on; dense is the number of these. The others become 0.
+     */
+    void (*spread_4)(uint8_t *values, size_t dense, size_t rows, const uint8_t *bits,
+                     int64_t first);
+    void (*spread_8)(uint8_t *values, size_t dense, size_t rows, const uint8_t *bits,
+                     int64_t first);
+    /* The same for offsets of variable-length values, one more than values: rows without a value
+     * have no bytes. */
+    void (*spread_offsets)(int32_t *offsets, size_t dense, size_t rows, const uint8_t *bits,
+                           int64_t first);
+
+    /* ---- levels ---- */
+
+    uint8_t (*largest_u8)(const uint8_t *values, size_t n); /* 0 if n is 0 */
+    size_t (*count_u8)(const uint8_t *values, size_t n, uint8_t value);
+    /* Bit i of out[i / 64] tells whether levels[i] >= least; the last word is filled with 0. */
+    void (*at_least)(const uint8_t *levels, size_t n, uint8_t least, uint64_t *out);
+    /* The bits of a word at the places where mask has ones, moved together. */
+    uint64_t (*compact)(uint64_t word, uint64_t mask);
+    /* The reverse: the low bits of a word go to the places where mask has ones. */
+    uint64_t (*scatter)(uint64_t word, uint64_t mask);
+} parquet_kernels;
+
+extern const parquet_kernels parquet_kernels_plain;
+#if defined(__x86_64__)
+extern const parquet_kernels parquet_kernels_avx2;
+#endif
+
+const parquet_kernels *parquet_kernels_of(const frz_env *env);
+
+#endif
