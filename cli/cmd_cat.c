@@ -125,6 +125,69 @@ out:
     return rc;
 }
 
+/* Rows from the end are only known once all have been counted. */
+static frz_code count_rows(cli_context *context, int64_t *rows, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    struct ArrowArrayStream stream = {0};
+    struct ArrowArray batch = {0};
+    *rows = 0;
+    CLI_TRY(frz_ipc_open(context->env, context->args->words[0], &stream, err));
+    for (;;) {
+        CLI_TRY(cli_stream_next(&stream, &batch, err));
+        *rows += batch.length;
+        batch.release(&batch);
+    }
+out:
+    cli_stream_release(&stream);
+    return rc == FRZ_END ? FRZ_OK : rc;
+}
+
+static frz_code open_arrow(cli_context *context, const cat_request *request,
+                           struct ArrowArrayStream *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    struct ArrowArrayStream stream = {0};
+    frz_stream_select_options options = FRZ_STREAM_SELECT_OPTIONS_INIT;
+    int64_t rows = INT64_MAX;
+    if (request->rows.from < 0 || request->rows.to < 0) {
+        CLI_TRY(count_rows(context, &rows, err));
+    }
+    frz_parquet_row_range range = range_of(&request->rows, rows);
+    options.columns = request->columns.names;
+    options.column_count = request->columns.count;
+    options.where = request->where;
+    options.first_row = range.first;
+    options.end_row = range.end;
+    CLI_TRY(frz_ipc_open(context->env, context->args->words[0], &stream, err));
+    rc = frz_stream_select(context->env, &stream, &options, out, err);
+out:
+    return rc;
+}
+
+static frz_code open_file(cli_context *context, const cat_request *request,
+                          struct ArrowArrayStream *out, frz_error *err)
+{
+    frz_file_format format;
+    const char *file = context->args->words[0];
+    frz_code rc = frz_file_format_get(context->env, file, &format, err);
+    if (rc != FRZ_OK) {
+        return rc;
+    }
+    switch (format) {
+    case FRZ_FILE_PARQUET:
+        return open_parquet(context, request, out, err);
+    case FRZ_FILE_ARROW:
+    case FRZ_FILE_ARROW_STREAM:
+        return open_arrow(context, request, out, err);
+    case FRZ_FILE_UNKNOWN:
+        return cli_fail(err, FRZ_E_CORRUPT, "%s is neither a Parquet nor an Arrow file", file);
+    default:
+        return cli_fail(err, FRZ_E_UNSUPPORTED, "unsupported: reading rows of format %s (%s)",
+                        frz_file_format_name(format), file);
+    }
+}
+
 static frz_code cat_run(cli_context *context, frz_error *err)
 {
     frz_code rc = FRZ_OK;
@@ -133,7 +196,7 @@ static frz_code cat_run(cli_context *context, frz_error *err)
     cli_answer answer;
     CLI_TRY(cli_answer_plan(context, &answer, err));
     CLI_TRY(request_read(context->args, &request, err));
-    CLI_TRY(open_parquet(context, &request, &stream, err));
+    CLI_TRY(open_file(context, &request, &stream, err));
     CLI_TRY(cli_answer_rows(context, &answer, &stream, err));
 out:
     cli_stream_release(&stream);
@@ -145,7 +208,7 @@ const cli_command cmd_cat = {
     .name = "cat",
     .usage = "FILE [--columns A,B.C,...] [--rows FROM:TO] [--where CONDITION]\n"
              "                  [--format FORMAT] [-o FILE [--force]]",
-    .summary = "print or convert the rows of a Parquet file",
+    .summary = "print or convert the rows of a Parquet or Arrow file",
     .text =
         "No table is needed. Only the columns asked for are read; row groups and pages outside\n"
         "the rows asked for, or without a row that matches, are skipped. The name after -o\n"
@@ -153,7 +216,8 @@ const cli_command cmd_cat = {
     .example = "  frazil cat wide.parquet --rows :10\n"
                "  frazil cat wide.parquet --columns id,address.city --where \"id < 5\"\n"
                "  frazil cat wide.parquet --rows -100: --format csv\n"
-               "  frazil cat wide.parquet --where \"score > 0.9\" -o best.parquet\n",
+               "  frazil cat wide.parquet --where \"score > 0.9\" -o best.parquet\n"
+               "  frazil cat table.arrow --columns id --format jsonl\n",
     .options = cat_options,
     .min_words = 1,
     .max_words = 1,

@@ -37,6 +37,11 @@ try cat "$files/flat.parquet" -o some.arrow
 head -c 6 some.arrow; echo
 try cat "$files/flat.parquet" -o some.arrows
 head -c 4 some.arrows | od -An -tx1
+try cat some.arrow --columns t,i --rows 1:3
+try cat some.arrows --columns i --rows -2: --format csv
+try cat some.arrows --columns t --where "i > 1 AND f IS NULL"
+try cat "$files/nested.parquet" -o nested.arrows
+try cat nested.arrows --columns s.y,l.element.x,m.value --format jsonl
 
 # Mistakes
 echo "id,name" >a.csv
@@ -49,6 +54,12 @@ try cat a.csv
 try cat empty.parquet
 try cat cut.parquet
 try cat .
+printf 'ORC...' >a.orc
+try cat a.orc
+head -c 300 some.arrow >cut.arrow
+try cat cut.arrow
+try cat some.arrow --columns nope
+try cat some.arrow --where "i >"
 try cat "$files/flat.parquet" --columns i,s.z
 try cat "$files/flat.parquet" --where "i >"
 try cat "$files/flat.parquet" --where "nope > 1"
