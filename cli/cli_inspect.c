@@ -50,3 +50,16 @@ bool inspect_is_utf8(frz_parquet_bytes bytes)
     }
     return true;
 }
+
+void inspect_json_text(cli_text *text, frz_parquet_bytes bytes)
+{
+    if (bytes.data == NULL) {
+        cli_text_str(text, "null");
+    } else if (inspect_is_utf8(bytes)) {
+        cli_text_json_string(text, bytes.data, bytes.size);
+    } else {
+        cli_text_str(text, "{\"hex\":\"");
+        cli_text_hex(text, (const uint8_t *)bytes.data, bytes.size);
+        cli_text_str(text, "\"}");
+    }
+}

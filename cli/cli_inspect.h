@@ -20,6 +20,11 @@ frz_code inspect_text(cli_out *out, const frz_parquet_file *file, const inspect_
 frz_code inspect_json(cli_out *out, const frz_parquet_file *file, const inspect_request *request,
                       frz_error *err);
 
+/* An Arrow file or stream. */
+frz_code inspect_arrow(cli_context *context, const char *name, const char *format, frz_error *err);
+
+/* A JSON string; what is not UTF-8 becomes {"hex":"…"}, and nothing null. */
+void inspect_json_text(cli_text *text, frz_parquet_bytes bytes);
 /* "a.list.element" */
 void inspect_path(cli_text *text, const frz_parquet_file *file, size_t column);
 void inspect_bound(cli_text *text, const frz_parquet_file *file, size_t column,

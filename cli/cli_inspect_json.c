@@ -9,20 +9,6 @@
 
 /* ---- values ---- */
 
-/* Text that is not UTF-8 becomes {"hex": "…"}. */
-static void json_bytes(cli_text *text, frz_parquet_bytes bytes)
-{
-    if (bytes.data == NULL) {
-        cli_text_str(text, "null");
-    } else if (inspect_is_utf8(bytes)) {
-        cli_text_json_string(text, bytes.data, bytes.size);
-    } else {
-        cli_text_str(text, "{\"hex\":\"");
-        cli_text_hex(text, (const uint8_t *)bytes.data, bytes.size);
-        cli_text_str(text, "\"}");
-    }
-}
-
 /* NULL and the empty string are null. */
 static void json_name(cli_text *text, const char *name)
 {
@@ -55,7 +41,7 @@ static void json_path(cli_text *text, const frz_parquet_file *file, size_t colum
         return;
     }
     inspect_path(&path, file, column);
-    json_bytes(text, (frz_parquet_bytes){path.data, path.len});
+    inspect_json_text(text, (frz_parquet_bytes){path.data, path.len});
     text->failed = path.failed != FRZ_OK ? path.failed : text->failed;
     cli_text_reset(&path);
 }
@@ -72,7 +58,7 @@ static void json_bound(cli_text *text, const frz_parquet_file *file, size_t colu
     }
     inspect_bound(&value, file, column, bound->value);
     cli_text_str(text, "{\"text\":");
-    json_bytes(text, (frz_parquet_bytes){value.data, value.len});
+    inspect_json_text(text, (frz_parquet_bytes){value.data, value.len});
     cli_text_str(text, ",\"bytes\":\"");
     cli_text_hex(text, (const uint8_t *)bound->value.data, bound->value.size);
     cli_text_printf(text, "\",\"exact\":%s,\"deprecated\":%s,\"reliable\":%s}",
@@ -98,12 +84,12 @@ static void json_place(cli_text *text, const char *key, int64_t offset, int64_t 
 static void json_head(cli_text *text, const frz_parquet_file_info *info, const char *name)
 {
     cli_text_str(text, "{\n \"file\":");
-    json_bytes(text, (frz_parquet_bytes){name, strlen(name)});
+    inspect_json_text(text, (frz_parquet_bytes){name, strlen(name)});
     cli_text_printf(text,
-                    ",\n \"format\":\"parquet\",\n \"file_size\":%" PRId64
+                    ",\n \"format\":\"Parquet\",\n \"file_size\":%" PRId64
                     ",\n \"footer_size\":%" PRId64 ",\n \"version\":%" PRId32 ",\n \"created_by\":",
                     info->file_size, info->footer_size, info->version);
-    json_bytes(text, info->created_by);
+    inspect_json_text(text, info->created_by);
     cli_text_printf(text, ",\n \"rows\":%" PRId64, info->rows);
 }
 
@@ -116,9 +102,9 @@ static frz_code json_keys(cli_out *out, const frz_parquet_file *file, size_t cou
         frz_parquet_bytes key, value;
         frz_parquet_file_key(file, i, &key, &value);
         cli_text_str(text, i == 0 ? "\n  {\"key\":" : ",\n  {\"key\":");
-        json_bytes(text, key);
+        inspect_json_text(text, key);
         cli_text_str(text, ",\"value\":");
-        json_bytes(text, value);
+        inspect_json_text(text, value);
         cli_text_char(text, '}');
         CLI_TRY(cli_out_row(out, err));
     }
@@ -143,7 +129,7 @@ static void json_node(cli_text *text, const frz_parquet_file *file,
                       const frz_parquet_node_info *node)
 {
     cli_text_str(text, "{\"name\":");
-    json_bytes(text, node->name);
+    inspect_json_text(text, node->name);
     cli_text_str(text, ",\"path\":");
     json_path(text, file, node->column);
     cli_text_printf(text, ",\"depth\":%d,\"repetition\":\"%s\",\"physical_type\":", node->depth,
@@ -217,7 +203,7 @@ static void json_chunk(cli_text *text, const frz_parquet_file *file, size_t colu
     json_place(text, "offset_index", chunk->offset_index_offset, chunk->offset_index_size);
     json_place(text, "bloom_filter", chunk->bloom_filter_offset, chunk->bloom_filter_size);
     cli_text_str(text, ",\"file_path\":");
-    json_bytes(text, chunk->file_path);
+    inspect_json_text(text, chunk->file_path);
     cli_text_printf(text, ",\"encrypted\":%s", json_bool(chunk->encrypted));
 }
 

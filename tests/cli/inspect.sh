@@ -12,6 +12,9 @@ try inspect "$files/nested.parquet" --groups
 try inspect "$files/without_ids.parquet" --pages
 try inspect "$files/nested.parquet" --json
 try inspect "$files/without_ids.parquet" --json --pages
+frazil cat "$files/nested.parquet" -o nested.arrow
+try inspect nested.arrow
+try inspect nested.arrow --json
 
 # Mistakes
 echo "id,name" >a.csv
