@@ -80,7 +80,10 @@ FRZ_API frz_code frz_ipc_write_file(const frz_env *env, const char *location,
  * @param location  path or location
  * @param out       receives the stream; the caller releases it. Untouched on error.
  * @return FRZ_OK, FRZ_E_NOT_FOUND, FRZ_E_CORRUPT for bytes that break the format's rules,
- *         FRZ_E_UNSUPPORTED for big-endian data, metadata before V4, tensors, FRZ_E_LIMIT
+ *         FRZ_E_UNSUPPORTED for big-endian data and metadata before V4, FRZ_E_LIMIT for sizes
+ *         beyond what is read (docs/formats/arrow-ipc.md)
+ *
+ * One stream is used by one thread at a time; several may be open at once.
  */
 FRZ_API frz_code frz_ipc_open(const frz_env *env, const char *location,
                               struct ArrowArrayStream *out, frz_error *err);

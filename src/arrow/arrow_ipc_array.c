@@ -353,16 +353,17 @@ out:
     return rc;
 }
 
-/* Unions had validity before V5. */
-static frz_code take_union_validity(decoder *d, const parts *p, frz_error *err)
+/* Before V5 unions had validity, and so have runs there. */
+static frz_code take_old_validity(decoder *d, const parts *p, frz_error *err)
 {
     frz_buffer *bits = NULL;
     if (d->message == NULL || d->message->version != IPC_V4) {
         return FRZ_OK;
     }
     if (p->nulls != 0) {
-        return frz_fail(err, FRZ_E_UNSUPPORTED,
-                        "unsupported: a union with nulls of its own (metadata version V4)");
+        return frz_fail(
+            err, FRZ_E_UNSUPPORTED,
+            "unsupported: a union or runs with nulls of their own (metadata version V4)");
     }
     frz_code rc = take_buffer(d, 8, &bits, err);
     frz_buffer_unref(bits);
@@ -391,12 +392,14 @@ static frz_code take_layout(decoder *d, const ipc_type *type, parts *p, frz_erro
         FRZ_TRY(take_items(d, p->length, width, &p->buffers[1], err));
         return take_items(d, p->length, width, &p->buffers[2], err);
     case IPC_SPARSE:
-        FRZ_TRY(take_union_validity(d, p, err));
+        FRZ_TRY(take_old_validity(d, p, err));
         return take_items(d, p->length, 1, &p->buffers[0], err);
     case IPC_DENSE:
-        FRZ_TRY(take_union_validity(d, p, err));
+        FRZ_TRY(take_old_validity(d, p, err));
         FRZ_TRY(take_items(d, p->length, 1, &p->buffers[0], err));
         return take_items(d, p->length, sizeof(int32_t), &p->buffers[1], err);
+    case IPC_RUNS:
+        return take_old_validity(d, p, err);
     default:
         break;
     }

@@ -155,7 +155,8 @@ static frz_code put_offsets(ipc_body *b, const void *offsets, size_t width, int6
 #define VIEW_BUFFERS 2 /* before the data buffers; the last one holds their sizes */
 
 typedef struct used_range {
-    int64_t first, end; /* of a data buffer, what the rows refer to; end 0: nothing */
+    int64_t first, end; /* of a child or a data buffer, what the rows refer to; end 0: nothing */
+    uint32_t number;    /* of a data buffer among those that are used */
 } used_range;
 
 typedef struct view {
@@ -189,6 +190,18 @@ static frz_code find_used(const struct ArrowArray *a, int64_t at, int64_t length
     return FRZ_OK;
 }
 
+/* Number the data buffers that are used; the others are left out, since empty ones confuse Polars.
+ */
+static uint64_t number_used(used_range *used, int64_t count)
+{
+    uint32_t number = 0;
+    for (int64_t i = 0; i < count; i++) {
+        used[i].number = number;
+        number += used[i].end > 0;
+    }
+    return number;
+}
+
 /* Views of valid rows, moved by what is cut off before them; of null rows zeros. */
 static void move_views(const struct ArrowArray *a, int64_t at, int64_t length,
                        const used_range *used, uint8_t *out)
@@ -202,7 +215,9 @@ static void move_views(const struct ArrowArray *a, int64_t at, int64_t length,
         view v = view_at(views, at + i);
         memcpy(out + i * VIEW, views + (at + i) * VIEW, VIEW);
         if (v.length > INLINE_BYTES) {
-            frz_store_le32(out + i * VIEW + 12, (uint32_t)(v.offset - used[v.buffer].first));
+            const used_range *u = &used[v.buffer];
+            frz_store_le32(out + i * VIEW + 8, u->number);
+            frz_store_le32(out + i * VIEW + 12, (uint32_t)(v.offset - u->first));
         }
     }
 }
@@ -217,15 +232,17 @@ static frz_code put_views(ipc_body *b, const struct ArrowArray *a, int64_t at, i
     if (used == NULL) {
         return frz_fail_nomem(err, (size_t)count * sizeof *used);
     }
+    uint8_t bytes[8];
     FRZ_TRY(find_used(a, at, length, count, used, err));
+    frz_store_le64(bytes, number_used(used, count));
     FRZ_TRY(put_scratch(b, (size_t)length, VIEW, &moved, err));
     move_views(a, at, length, used, moved);
     for (int64_t i = 0; i < count; i++) {
         const uint8_t *data = a->buffers[VIEW_BUFFERS + i];
-        FRZ_TRY(put_values(b, data, used[i].first, used[i].end - used[i].first, 1, err));
+        if (used[i].end > 0) {
+            FRZ_TRY(put_values(b, data, used[i].first, used[i].end - used[i].first, 1, err));
+        }
     }
-    uint8_t bytes[8];
-    frz_store_le64(bytes, (uint64_t)count);
     FRZ_TRY(frz_buf_append(&b->views, bytes, sizeof bytes, err));
 out:
     return rc;

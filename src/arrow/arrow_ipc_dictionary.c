@@ -9,14 +9,14 @@
 
 /* ---- the dictionaries of a schema ---- */
 
-static frz_code collect(const frz_env *env, const ipc_field *field, frz_buf *out, frz_error *err)
+static frz_code collect(const ipc_field *field, frz_buf *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     if (field->encoded) {
         FRZ_TRY(frz_buf_append(out, &field, sizeof field, err));
     }
     for (size_t i = 0; i < field->child_count; i++) {
-        FRZ_TRY(collect(env, &field->children[i], out, err));
+        FRZ_TRY(collect(&field->children[i], out, err));
     }
 out:
     return rc;
@@ -61,7 +61,7 @@ frz_code ipc_dictionaries_init(ipc_reading *reading, frz_arena *arena, const ipc
 {
     frz_code rc = FRZ_OK;
     frz_buf found = FRZ_BUF_INIT(reading->env, FRZ_BUF_NO_LIMIT);
-    FRZ_TRY(collect(reading->env, root, &found, err));
+    FRZ_TRY(collect(root, &found, err));
     const ipc_field **fields = (const ipc_field **)(void *)found.data;
     size_t count = found.len / sizeof(ipc_field *);
     if (count > 1) {

@@ -181,10 +181,11 @@ static frz_code pack_body(ipc_writer *w, frz_error *err)
         }
         part->size = w->packed.len - start;
     }
-    const uint8_t *bytes = w->packed.data;
+    size_t at = 0;
     for (size_t i = 0; i < w->body.count; i++) {
-        w->body.parts[i].bytes = bytes;
-        bytes += w->body.parts[i].size;
+        ipc_part *part = &w->body.parts[i];
+        part->bytes = part->size == 0 ? NULL : w->packed.data + at;
+        at += part->size;
     }
 out:
     return rc;
@@ -255,9 +256,12 @@ static bool take_same(const uint8_t **p, const uint8_t *end, const void *bytes, 
 /* The body is the same as the dictionary was last time. */
 static bool is_same(const written_dictionary *d, const ipc_body *body)
 {
+    if (!d->written) {
+        return false;
+    }
     const uint8_t *p = d->bytes.data;
     const uint8_t *end = p + d->bytes.len;
-    bool same = d->written && take_same(&p, end, body->nodes.data, body->nodes.len);
+    bool same = take_same(&p, end, body->nodes.data, body->nodes.len);
     for (size_t i = 0; i < body->count && same; i++) {
         uint64_t size = body->parts[i].size;
         same = take_same(&p, end, &size, sizeof size) &&

@@ -1,5 +1,6 @@
 """Columns of every Arrow type, seven rows each, for tests of Arrow IPC and of what is compared by it."""
 import decimal
+import sys
 
 import numpy
 import pyarrow as pa
@@ -99,3 +100,31 @@ def batches(arrays):
     schema = pa.schema(fields, metadata={"top": "level", "bytes": b"\x00\xff"})
     whole = pa.RecordBatch.from_arrays(list(arrays.values()), schema=schema)
     return [whole, whole.slice(1, 5), whole.slice(3, 3), whole.slice(2, 0), whole.slice(6)]
+
+
+def write_seeds(folder):
+    """Small files for fuzz/corpus/arrow_ipc: some columns each, in turn as stream and file, in each compression."""
+    names = list(columns())
+    for i, start in enumerate(range(0, len(names), 9)):
+        chosen = {name: columns()[name] for name in names[start : start + 9]}
+        options = pa.ipc.IpcWriteOptions(compression=(None, "lz4", "zstd")[i % 3])
+        new = pa.ipc.new_file if i % 2 else pa.ipc.new_stream
+        found = batches(chosen)
+        with new(f"{folder}/columns_{i}", found[0].schema, options=options) as writer:
+            for batch in found[:2]:
+                writer.write_batch(batch)
+    texts = [pa.array(t).dictionary_encode() for t in (["a"], ["a", "b"], ["a", "b", "c"], ["x"])]
+    for name, deltas in (("replaced", False), ("deltas", True)):
+        options = pa.ipc.IpcWriteOptions(emit_dictionary_deltas=deltas)
+        schema = pa.schema({"d": texts[0].type})
+        with pa.ipc.new_stream(f"{folder}/{name}", schema, options=options) as writer:
+            for text in texts:
+                writer.write_batch(pa.RecordBatch.from_arrays([text], schema=schema))
+    options = pa.ipc.IpcWriteOptions(metadata_version=pa.ipc.MetadataVersion.V4, use_legacy_format=True)
+    old = batches({name: columns()[name] for name in ("int32", "string", "sparse_union", "dense_union")})[0]
+    with pa.ipc.new_stream(f"{folder}/old", old.schema, options=options) as writer:
+        writer.write_batch(old)
+
+
+if __name__ == "__main__":
+    write_seeds(sys.argv[1])
