@@ -70,8 +70,8 @@ static frz_code answer_parquet(cli_context *context, const cli_answer *answer,
     frz_code rc = FRZ_OK;
     cli_target target = {.out = {.fd = -1}};
     CLI_TRY(cli_target_reserve(&target, answer->path, answer->force, err));
-    CLI_TRY(
-        frz_parquet_write_stream(context->env, cli_target_location(&target), stream, NULL, err));
+    CLI_TRY(frz_parquet_write_stream(context->env, cli_target_location(&target), stream, NULL, NULL,
+                                     err));
     target.made = true;
     CLI_TRY(cli_target_finish(&target, err));
 out:

@@ -426,9 +426,10 @@ static frz_parquet_write_options choose_options(choices *c)
                                                FRZ_PARQUET_LZ4_RAW};
     uint8_t flags = next_byte(c);
     return (frz_parquet_write_options){
+        .struct_size = sizeof(frz_parquet_write_options),
         .codec = codecs[next_byte(c) % FRZ_ARRAY_COUNT(codecs)],
-        .dictionary = (flags & 1) != 0 ? FRZ_PARQUET_DICTIONARY_NEVER : FRZ_PARQUET_DICTIONARY_AUTO,
-        .byte_stream_split = (flags & 2) != 0,
+        .no_dictionary = (flags & 1) != 0,
+        .no_byte_stream_split = (flags & 2) == 0,
         .page_version = (flags & 4) != 0 ? 2 : 1,
         .page_bytes = (flags & 8) != 0 ? 1 + next_byte(c) * 4u : 0,
         .page_rows = (flags & 16) != 0 ? 1 + next_byte(c) : 0,

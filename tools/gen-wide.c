@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "frazil/env.h"
-#include "frazil/parquet.h"
+#include "frazil/parquet_writer.h"
 
 #define BATCH_ROWS 8192
 #define COLUMNS_MAX 100000
@@ -283,7 +283,7 @@ static frz_code write_table(wide_table *wide, const char *path, frz_error *err)
                                       .private_data = wide};
     frz_code rc = frz_env_new(NULL, &env, err);
     if (rc == FRZ_OK) {
-        rc = frz_parquet_write_stream(env, path, &stream, NULL, err);
+        rc = frz_parquet_write_stream(env, path, &stream, NULL, NULL, err);
     }
     frz_env_free(env);
     return rc;

@@ -15,6 +15,7 @@
 #include "frazil/ipc.h"
 #include "frazil/maintain.h"
 #include "frazil/parquet.h"
+#include "frazil/parquet_writer.h"
 #include "frazil/scan.h"
 #include "frazil/sql.h"
 #include "frazil/stream.h"

@@ -32,7 +32,7 @@ void update_result_reset(const frz_env *env, update_result *result)
 static frz_code open_writer(file_update *update, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    frz_parquet_write_options opts = FRZ_PARQUET_WRITE_DEFAULTS;
+    frz_parquet_write_options opts = FRZ_PARQUET_WRITE_OPTIONS_INIT;
     const frz_table *table = update->attempt->table;
     FRZ_TRY(frz_write_parquet_options(&table->metadata, &opts, err));
     FRZ_TRY(frz_stitch_group_ends(update->stitch, &update->group_ends, &update->group_count, err));

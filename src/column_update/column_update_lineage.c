@@ -22,7 +22,7 @@ static frz_code open_parts(lineage_update *update, const frz_entry *newest,
                            const update_result *result, frz_arena *arena, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    frz_parquet_write_options opts = FRZ_PARQUET_WRITE_DEFAULTS;
+    frz_parquet_write_options opts = FRZ_PARQUET_WRITE_OPTIONS_INIT;
     const frz_table *table = update->attempt->table;
     FRZ_TRY(frz_type_struct_of(arena, &frz_field_last_updated, 1, &update->type, err));
     frz_read_request mine = {.projection = update->type};

@@ -347,13 +347,12 @@ static frz_code open_file(manifest_writer *w, const char *location, frz_error *e
     const char *const keys[] = {"schema-id", "format-version"};
     const char *const values[] = {schema_id, "4"};
     bool small = w->entry_count <= SMALL_ENTRIES;
-    frz_parquet_write_options opts = FRZ_PARQUET_WRITE_DEFAULTS;
+    frz_parquet_write_options opts = FRZ_PARQUET_WRITE_OPTIONS_INIT;
     snprintf(schema_id, sizeof schema_id, "%d", (int)w->schema->schema_id);
     opts.codec = small ? FRZ_PARQUET_UNCOMPRESSED : FRZ_PARQUET_ZSTD;
-    opts.dictionary = small ? FRZ_PARQUET_DICTIONARY_NEVER : FRZ_PARQUET_DICTIONARY_AUTO;
-    opts.byte_stream_split = false;
+    opts.no_dictionary = small;
+    opts.no_byte_stream_split = true;
     opts.no_statistics = true;
-    opts.no_metrics = true;
     opts.keys = keys;
     opts.values = values;
     opts.key_count = FRZ_ARRAY_COUNT(keys);

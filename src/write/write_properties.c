@@ -108,7 +108,7 @@ frz_code frz_write_parquet_options(const frz_metadata *metadata,
                                    struct frz_parquet_write_options *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    frz_parquet_write_options options = FRZ_PARQUET_WRITE_DEFAULTS;
+    frz_parquet_write_options options = FRZ_PARQUET_WRITE_OPTIONS_INIT;
     int64_t page_bytes, group_bytes;
     FRZ_TRY(codec_of(metadata, &options, err));
     FRZ_TRY(property_in_range(metadata, "write.parquet.page-size-bytes", 0, PAGE_BYTES_MIN,

@@ -140,7 +140,7 @@ static frz_code write_file(const frz_env *env, const char *path, int64_t first, 
     frz_builder *rows = NULL;
     struct ArrowArray batch = {0};
     frz_parquet_writer *writer = NULL;
-    frz_parquet_write_options opts = FRZ_PARQUET_WRITE_DEFAULTS;
+    frz_parquet_write_options opts = FRZ_PARQUET_WRITE_OPTIONS_INIT;
     opts.group_rows = 20;
     FRZ_TRY(frz_builder_new(env, table_type(), &rows, err));
     for (int64_t id = first; id < end; id++) {

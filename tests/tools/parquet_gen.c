@@ -1,7 +1,7 @@
 /*
  * parquet_gen OUT [--rows N] [--codec C] [--page-version V] [--dictionary auto|never]
  *             [--page-bytes B] [--page-rows N] [--page-index 0|1] [--nulls PCT] [--group-rows N]
- *             [--by-column]
+ *             [--by-column] [--encoding COLUMN=E]...
  *
  * Writes a fixed table with a column of every type, nested ones included, and prints the rows that
  * readers must find, as JSON lines: decimals, dates and times as text, bytes in hex, a map as a
@@ -456,12 +456,18 @@ out:
 
 /* ---- the command line ---- */
 
+#define NAMES_MAX 64
+#define NAME_SIZE 64
+
 typedef struct arguments {
     const char *path;
     frz_parquet_write_options opts;
     int64_t rows;
     uint64_t nulls;
     bool by_column;
+    char names[NAMES_MAX][NAME_SIZE];
+    frz_parquet_column_encoding encodings[NAMES_MAX];
+    size_t encoding_count;
 } arguments;
 
 static bool parse_codec(const char *text, frz_parquet_codec *out)
@@ -481,15 +487,48 @@ static bool parse_codec(const char *text, frz_parquet_codec *out)
     return false;
 }
 
+/* COLUMN=NAME */
+static bool parse_encoding(arguments *a, const char *text)
+{
+    static const struct {
+        const char *name;
+        frz_parquet_encoding encoding;
+    } encodings[] = {{"plain", FRZ_PARQUET_PLAIN},
+                     {"rle", FRZ_PARQUET_RLE},
+                     {"delta", FRZ_PARQUET_DELTA_BINARY_PACKED},
+                     {"delta_length", FRZ_PARQUET_DELTA_LENGTH_BYTE_ARRAY},
+                     {"delta_bytes", FRZ_PARQUET_DELTA_BYTE_ARRAY},
+                     {"dictionary", FRZ_PARQUET_RLE_DICTIONARY},
+                     {"split", FRZ_PARQUET_BYTE_STREAM_SPLIT}};
+    const char *equals = strchr(text, '=');
+    size_t len = equals == NULL ? 0 : (size_t)(equals - text);
+    if (a->encoding_count == NAMES_MAX || len == 0 || len >= NAME_SIZE) {
+        return false;
+    }
+    char *name = a->names[a->encoding_count];
+    memcpy(name, text, len);
+    name[len] = '\0';
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(encodings); i++) {
+        if (strcmp(equals + 1, encodings[i].name) == 0) {
+            a->encodings[a->encoding_count++] =
+                (frz_parquet_column_encoding){name, encodings[i].encoding};
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool parse_option(arguments *a, const char *name, const char *value)
 {
     int64_t number = 0;
+    if (strcmp(name, "--encoding") == 0) {
+        return parse_encoding(a, value);
+    }
     if (strcmp(name, "--codec") == 0) {
         return parse_codec(value, &a->opts.codec);
     }
     if (strcmp(name, "--dictionary") == 0) {
-        a->opts.dictionary = strcmp(value, "never") == 0 ? FRZ_PARQUET_DICTIONARY_NEVER
-                                                         : FRZ_PARQUET_DICTIONARY_AUTO;
+        a->opts.no_dictionary = strcmp(value, "never") == 0;
         return true;
     }
     if (!frz_str_to_i64(frz_str_from(value), &number) || number < 0) {
@@ -517,7 +556,7 @@ static bool parse_option(arguments *a, const char *name, const char *value)
 
 static bool parse_arguments(int argc, char **argv, arguments *a)
 {
-    *a = (arguments){.opts = FRZ_PARQUET_WRITE_DEFAULTS, .rows = 1200, .nulls = 20};
+    *a = (arguments){.opts = FRZ_PARQUET_WRITE_OPTIONS_INIT, .rows = 1200, .nulls = 20};
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--by-column") == 0) {
             a->by_column = true;
@@ -529,6 +568,8 @@ static bool parse_arguments(int argc, char **argv, arguments *a)
             i++;
         }
     }
+    a->opts.encodings = a->encodings;
+    a->opts.encoding_count = a->encoding_count;
     return a->path != NULL;
 }
 

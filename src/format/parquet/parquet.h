@@ -6,6 +6,7 @@
 #define FRZ_PARQUET_H
 
 #include "format/format.h"
+#include "frazil/parquet_writer.h"
 
 extern const frz_format_model frz_parquet_model;
 
@@ -29,45 +30,6 @@ frz_str frz_parquet_key_value(const frz_data_file *file, const char *key);
 
 /* ---- writing (parquet_writer.c) ---- */
 
-typedef enum frz_parquet_codec {
-    FRZ_PARQUET_UNCOMPRESSED = 0, /* values of the format */
-    FRZ_PARQUET_SNAPPY = 1,
-    FRZ_PARQUET_GZIP = 2,
-    FRZ_PARQUET_BROTLI = 4,
-    FRZ_PARQUET_ZSTD = 6,
-    FRZ_PARQUET_LZ4_RAW = 7
-} frz_parquet_codec;
-
-typedef enum frz_parquet_dictionary {
-    FRZ_PARQUET_DICTIONARY_AUTO = 0, /* while it pays */
-    FRZ_PARQUET_DICTIONARY_NEVER
-} frz_parquet_dictionary;
-
-typedef struct frz_parquet_write_options {
-    frz_parquet_codec codec;
-    int level; /* codec's level; 0: default (zstd 1, brotli 8) */
-    frz_parquet_dictionary dictionary;
-    bool byte_stream_split; /* for float and double */
-    int page_version;       /* 1 or 2 */
-    size_t page_bytes;      /* about, before compression; 0: 256 KiB */
-    int64_t page_rows;      /* 0: no bound */
-    size_t group_bytes;     /* encoded bytes after which write() ends a group; 0: 32 MiB */
-    int64_t group_rows;     /* 0: no bound */
-    bool no_statistics;     /* nor page index and sizes; manifests carry none of their own */
-    bool no_page_index;
-    bool no_metrics;         /* do not collect frz_field_stats */
-    const char *const *keys; /* key-value metadata */
-    const char *const *values;
-    size_t key_count;
-} frz_parquet_write_options;
-
-#define FRZ_PARQUET_WRITE_DEFAULTS                                                                 \
-    {                                                                                              \
-        .codec = FRZ_PARQUET_ZSTD, .level = 1, .byte_stream_split = true, .page_version = 1        \
-    }
-
-typedef struct frz_parquet_writer frz_parquet_writer;
-
 /* What a finished file turned out to be. */
 typedef struct frz_parquet_written {
     int64_t row_count;
@@ -82,12 +44,6 @@ typedef struct frz_parquet_written {
 frz_code frz_parquet_writer_open(const frz_env *env, const char *location,
                                  const frz_type *struct_type, const frz_parquet_write_options *opts,
                                  frz_parquet_writer **out, frz_error *err);
-
-/* Row by row: groups are ended by size, or by end_group. A null in a required field is
- * FRZ_E_ARGUMENT naming column and row. The batch is borrowed. */
-frz_code frz_parquet_writer_write(frz_parquet_writer *writer, const struct ArrowArray *batch,
-                                  frz_error *err);
-frz_code frz_parquet_writer_end_group(frz_parquet_writer *writer, frz_error *err);
 
 /* Column by column: begin a group of known rows; then for each top-level field of the struct in
  * order either append arrays until all rows are there, or splice; then end_group. Not mixed with
@@ -108,7 +64,4 @@ frz_code frz_parquet_writer_splice(frz_parquet_writer *writer, size_t field_inde
  * removed. out may be NULL. */
 frz_code frz_parquet_writer_finish(frz_parquet_writer *writer, bool durable, frz_arena *arena,
                                    frz_parquet_written *out, frz_error *err);
-/* Remove what was written. NULL is fine. */
-void frz_parquet_writer_abort(frz_parquet_writer *writer);
-
 #endif

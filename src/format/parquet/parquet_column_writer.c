@@ -2,18 +2,10 @@
  * One leaf column of a file: values and levels are collected into pages, pages into a chunk.
  *
  *  1. A page holds whole rows, and passes its bounds only if a single row does.
- *  2. The first page with values decides whether the chunk has a dictionary; a later page that does
- *     not fit it ends it. Pages before and after keep their encodings.
- *  3. The dictionary page comes first, so pages wait in memory while the dictionary may grow.
- *  4. All choices follow from the values alone: the same input gives the same bytes.
- *
- *  OPEN --first values, it pays--> ON --page does not fit--> OFF
- *    \--first values, it does not pay (choose_encoding)-------^
+ *  2. The dictionary page comes first, so pages wait in memory while the dictionary may grow.
+ *  3. How the values of a page are encoded is chosen in parquet_page_encoding.c.
  */
 #include "format/parquet/parquet_write.h"
-
-#define DICTIONARY_BYTES_MAX ((size_t)256 << 10)
-#define DICTIONARY_COST 32 /* bytes that a dictionary page takes besides its values, about */
 
 /* ---- levels of the open page ---- */
 
@@ -220,138 +212,6 @@ out:
     return rc;
 }
 
-/* ---- encodings ---- */
-
-static bool is_float(const parquet_write_leaf *leaf)
-{
-    return leaf->physical == PARQUET_FLOAT || leaf->physical == PARQUET_DOUBLE;
-}
-
-static frz_code encode_booleans(parquet_column_writer *column, parquet_encoding *encoding,
-                                frz_str *out, frz_error *err)
-{
-    frz_buf *to = &column->shared->other;
-    frz_code rc = FRZ_OK;
-    static const uint8_t length[4];
-    if (column->shared->opts.page_version == 2) {
-        FRZ_TRY(frz_buf_append(to, length, sizeof length, err));
-        FRZ_TRY(parquet_encode_levels(column->values.data, column->value_count, 1, to, err));
-        frz_store_le32(to->data, (uint32_t)(to->len - sizeof length));
-        *encoding = PARQUET_RLE;
-    } else {
-        FRZ_TRY(parquet_encode_bools(column->values.data, column->value_count, to, err));
-        *encoding = PARQUET_PLAIN;
-    }
-    *out = frz_buf_view(to);
-out:
-    return rc;
-}
-
-/* The values of the page without a dictionary. */
-static frz_code encode_directly(parquet_column_writer *column, parquet_encoding *encoding,
-                                frz_str *out, frz_error *err)
-{
-    const parquet_write_leaf *leaf = column->leaf;
-    parquet_write_shared *shared = column->shared;
-    frz_buf *to = &shared->other;
-    frz_code rc = FRZ_OK;
-    *encoding = PARQUET_PLAIN;
-    *out = frz_buf_view(&column->values);
-    frz_buf_clear(to);
-    if (leaf->physical == PARQUET_BOOLEAN) {
-        FRZ_TRY(encode_booleans(column, encoding, out, err));
-    } else if (column->value_count == 0) {
-        /* only nulls: no encoding says that in fewer bytes */
-    } else if (is_float(leaf)) {
-        /* the bytes stay as many, so it helps only what compresses them */
-        if (shared->opts.byte_stream_split && shared->codec != NULL) {
-            FRZ_TRY(parquet_encode_split(column->values.data, column->value_count, leaf->width, to,
-                                         err));
-            *encoding = PARQUET_BYTE_STREAM_SPLIT;
-            *out = frz_buf_view(to);
-        }
-    } else if (leaf->physical == PARQUET_INT32 || leaf->physical == PARQUET_INT64) {
-        FRZ_TRY(
-            parquet_encode_delta(column->values.data, column->value_count, leaf->width, to, err));
-        /* a narrow gain is left to the codec, which does better on plain bytes */
-        if (to->len < column->values.len - column->values.len / 8) {
-            *encoding = PARQUET_DELTA_BINARY_PACKED;
-            *out = frz_buf_view(to);
-        }
-    }
-out:
-    return rc;
-}
-
-/* The values of the page as numbers of dictionary entries; *fits is false if there is no room. */
-static frz_code encode_by_dictionary(parquet_column_writer *column, frz_str *out, bool *fits,
-                                     frz_error *err)
-{
-    parquet_write_shared *shared = column->shared;
-    frz_buf *to = &shared->trial;
-    frz_code rc = FRZ_OK;
-    size_t count = column->value_count;
-    size_t max_new = is_float(column->leaf) ? count / 16 + 1 : count / 2;
-    frz_buf_clear(&shared->indices);
-    frz_buf_clear(to);
-    FRZ_TRY(frz_buf_reserve(&shared->indices, count * sizeof(uint32_t), err));
-    uint32_t *indices = (uint32_t *)(void *)shared->indices.data;
-    FRZ_TRY(parquet_dictionary_out_add(&column->dictionary, column->values.data, count, max_new,
-                                       DICTIONARY_BYTES_MAX, indices, fits, err));
-    if (*fits) {
-        /* a single entry gets a bit, since not every reader takes numbers of no bits */
-        uint32_t last = FRZ_MAX((uint32_t)column->dictionary.count - 1, 1u);
-        unsigned width = parquet_encode_width(last);
-        FRZ_TRY(frz_buf_append_byte(to, (uint8_t)width, err));
-        FRZ_TRY(parquet_encode_indices(indices, count, width, to, err));
-        *out = frz_buf_view(to);
-    }
-out:
-    return rc;
-}
-
-/* Whether the first page with values is better off with a dictionary. */
-static frz_code open_dictionary(parquet_column_writer *column, parquet_encoding *encoding,
-                                frz_str *out, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    bool fits = false;
-    frz_str by_dictionary;
-    FRZ_TRY(encode_by_dictionary(column, &by_dictionary, &fits, err));
-    FRZ_TRY(encode_directly(column, encoding, out, err));
-    size_t cost = column->dictionary.values.len + by_dictionary.len + DICTIONARY_COST;
-    if (fits && cost < out->len) {
-        column->dictionary_state = PARQUET_DICTIONARY_ON;
-        *encoding = PARQUET_RLE_DICTIONARY;
-        *out = by_dictionary;
-    } else {
-        column->dictionary_state = PARQUET_DICTIONARY_OFF;
-        parquet_dictionary_out_reset(&column->dictionary);
-    }
-out:
-    return rc;
-}
-
-static frz_code choose_encoding(parquet_column_writer *column, parquet_encoding *encoding,
-                                frz_str *out, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    bool fits = false;
-    if (column->value_count > 0 && column->dictionary_state == PARQUET_DICTIONARY_OPEN) {
-        return open_dictionary(column, encoding, out, err);
-    }
-    if (column->dictionary_state == PARQUET_DICTIONARY_ON) {
-        FRZ_TRY(encode_by_dictionary(column, out, &fits, err));
-        *encoding = PARQUET_RLE_DICTIONARY;
-        column->dictionary_state = fits ? PARQUET_DICTIONARY_ON : PARQUET_DICTIONARY_OFF;
-    }
-    if (!fits) {
-        FRZ_TRY(encode_directly(column, encoding, out, err));
-    }
-out:
-    return rc;
-}
-
 /* ---- from page to file ---- */
 
 /* Dictionary page first, then the data pages that wait behind it. */
@@ -425,7 +285,7 @@ static frz_code flush_page(parquet_column_writer *column, frz_error *err)
         return FRZ_OK;
     }
     FRZ_TRY(measure_page(column, &stats, err));
-    FRZ_TRY(choose_encoding(column, &encoding, &values, err));
+    FRZ_TRY(parquet_page_encode(column, &encoding, &values, err));
     FRZ_TRY(put_data_page(column, encoding, values, err));
     column->page_counts[encoding]++;
     FRZ_TRY(index_page(column, offset, &stats, err));
@@ -550,7 +410,7 @@ out:
 void parquet_column_writer_init(parquet_column_writer *column, parquet_write_shared *shared,
                                 const parquet_write_leaf *leaf)
 {
-    *column = (parquet_column_writer){.shared = shared, .leaf = leaf};
+    *column = (parquet_column_writer){.shared = shared, .leaf = leaf, .encoding = FRZ_PARQUET_AUTO};
     frz_buf_init(&column->values, shared->env, INT32_MAX);
     frz_buf_init(&column->def.bytes, shared->env, INT32_MAX);
     frz_buf_init(&column->rep.bytes, shared->env, INT32_MAX);
@@ -576,11 +436,9 @@ void parquet_column_writer_free(parquet_column_writer *column)
 
 void parquet_column_writer_begin(parquet_column_writer *column, bool direct)
 {
-    bool no_dictionary = column->shared->opts.dictionary == FRZ_PARQUET_DICTIONARY_NEVER ||
-                         column->leaf->physical == PARQUET_BOOLEAN;
     column->direct = direct;
     column->started = false;
-    column->dictionary_state = no_dictionary ? PARQUET_DICTIONARY_OFF : PARQUET_DICTIONARY_OPEN;
+    column->dictionary_state = parquet_dictionary_at_start(column);
     column->encodings = column->leaf->max_def > 0 ? 1u << PARQUET_RLE : 0;
     column->dictionary_size = 0;
     column->packed_size = column->raw_size = 0;

@@ -10,6 +10,7 @@
 #define DELTA_MINIBLOCKS 4
 #define DELTA_MINI (DELTA_BLOCK / DELTA_MINIBLOCKS)
 #define VARINT_MAX 10
+#define SPLIT_BLOCK 128
 
 unsigned parquet_encode_width(uint32_t max)
 {
@@ -285,22 +286,32 @@ static inline size_t split_blocks(const uint8_t *values, size_t count, size_t wi
     return i;
 }
 
+/* Values [from, count) of any width, in blocks that stay in the cache. */
+static void split_rest(const uint8_t *values, size_t from, size_t count, size_t width,
+                       uint8_t *streams)
+{
+    for (size_t i = from; i < count; i += SPLIT_BLOCK) {
+        size_t end = FRZ_MIN(i + SPLIT_BLOCK, count);
+        for (size_t b = 0; b < width; b++) {
+            for (size_t k = i; k < end; k++) {
+                streams[b * count + k] = values[k * width + b];
+            }
+        }
+    }
+}
+
 frz_code parquet_encode_split(const uint8_t *values, size_t count, size_t width, frz_buf *out,
                               frz_error *err)
 {
-    assert(width == 4 || width == 8);
     frz_code rc = frz_buf_reserve(out, count * width, err);
-    if (rc != FRZ_OK) {
+    if (rc != FRZ_OK || count == 0) {
         return rc;
     }
     uint8_t *streams = out->data + out->len;
-    size_t i = width == 8 ? split_blocks(values, count, 8, streams)
-                          : split_blocks(values, count, 4, streams);
-    for (; i < count; i++) {
-        for (size_t b = 0; b < width; b++) {
-            streams[b * count + i] = values[i * width + b];
-        }
-    }
+    size_t done = width == 8   ? split_blocks(values, count, 8, streams)
+                  : width == 4 ? split_blocks(values, count, 4, streams)
+                               : 0;
+    split_rest(values, done, count, width, streams);
     out->len += count * width;
     return FRZ_OK;
 }

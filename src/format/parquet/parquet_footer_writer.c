@@ -189,6 +189,21 @@ static frz_code mark_chunk(const parquet_chunk *chunk, const frz_buf *out, frz_b
     return mark.offset_index_len == 0 ? FRZ_OK : frz_buf_append(marks, &mark, sizeof mark, err);
 }
 
+static void put_sorting(parquet_thrift_out *t, const parquet_group *group)
+{
+    if (group->sorting_count == 0) {
+        return;
+    }
+    parquet_put_list(t, 4, PARQUET_THRIFT_STRUCT, group->sorting_count);
+    for (size_t i = 0; i < group->sorting_count; i++) {
+        parquet_put_item_struct(t);
+        parquet_put_i32(t, 1, group->sorting[i].column);
+        parquet_put_bool(t, 2, group->sorting[i].descending);
+        parquet_put_bool(t, 3, group->sorting[i].nulls_first);
+        parquet_put_end(t);
+    }
+}
+
 frz_code parquet_group_write(const parquet_group *group, int64_t packed_size, size_t ordinal,
                              const parquet_chunk *chunks, const parquet_write_leaf *leaves,
                              frz_buf *out, frz_buf *marks, frz_error *err)
@@ -204,6 +219,7 @@ frz_code parquet_group_write(const parquet_group *group, int64_t packed_size, si
     }
     parquet_put_i64(&t, 2, group->total_byte_size);
     parquet_put_i64(&t, 3, group->num_rows);
+    put_sorting(&t, group);
     parquet_put_i64(&t, 5, group->file_offset);
     parquet_put_i64(&t, 6, packed_size);
     if (ordinal <= INT16_MAX) {

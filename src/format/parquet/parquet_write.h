@@ -4,14 +4,18 @@
  *   parquet_thrift_writer.c   the compact protocol
  *   parquet_footer_writer.c   footer and page headers in it
  *   parquet_encoders.c        value and level encodings, bytes in, bytes out
+ *   parquet_string_encoders.c the same for byte strings
  *   parquet_dictionary_writer.c  the distinct values of one column chunk
  *   parquet_write_stats.c     bounds and counts of one column chunk and its pages
  *   parquet_write_bounds.c    bounds as the file spells them
  *   parquet_index_writer.c    column index, offset index and level counts of one column chunk
  *   parquet_output.c          where bytes of the file go; joins neighbouring copies
+ *   parquet_page_encoding.c   which encoding the values of a page get
  *   parquet_column_writer.c   one leaf column: values and levels to pages to a chunk
  *   parquet_write_schema.c    Iceberg types to schema elements and leaves
  *   parquet_shred.c           nested arrays to values and levels of leaves
+ *   parquet_write_check.c     arrays that contradict themselves
+ *   parquet_write_options.c   settings of the writer and its columns
  *   parquet_splice.c          encoded chunks of another file
  *   parquet_writer.c          the writer: groups, modes, finish
  */
@@ -137,6 +141,11 @@ frz_code parquet_encode_bools(const uint8_t *values, size_t count, frz_buf *out,
 /* DELTA_BINARY_PACKED of little-endian integers of 4 or 8 bytes. */
 frz_code parquet_encode_delta(const uint8_t *values, size_t count, size_t width, frz_buf *out,
                               frz_error *err);
+/* Byte strings in PLAIN form; width 0: each after its length. room: scratch. */
+frz_code parquet_encode_delta_length(const uint8_t *values, size_t count, frz_buf *room,
+                                     frz_buf *out, frz_error *err);
+frz_code parquet_encode_delta_bytes(const uint8_t *values, size_t count, size_t width,
+                                    frz_buf *room, frz_buf *out, frz_error *err);
 /* BYTE_STREAM_SPLIT */
 frz_code parquet_encode_split(const uint8_t *values, size_t count, size_t width, frz_buf *out,
                               frz_error *err);
@@ -417,6 +426,7 @@ typedef enum parquet_dictionary_state {
 typedef struct parquet_column_writer {
     parquet_write_shared *shared;
     const parquet_write_leaf *leaf;
+    frz_parquet_encoding encoding; /* that is wanted, or AUTO */
     /* the open page */
     frz_buf values; /* PLAIN form; booleans: a byte each */
     size_t value_count;
@@ -439,6 +449,12 @@ typedef struct parquet_column_writer {
     /* the file */
     parquet_metrics_sum *metrics; /* NULL: not collected */
 } parquet_column_writer;
+
+/* The state that a chunk begins with, and the values of its open page in the file's form
+ * (parquet_page_encoding.c). The view is valid until the next page. */
+parquet_dictionary_state parquet_dictionary_at_start(const parquet_column_writer *column);
+frz_code parquet_page_encode(parquet_column_writer *column, parquet_encoding *encoding,
+                             frz_str *out, frz_error *err);
 
 /* A run of slots for a leaf: one per value, null or empty list, as levels count them. */
 typedef struct parquet_write_run {
@@ -474,6 +490,12 @@ size_t parquet_plain_size(const parquet_write_leaf *leaf, const struct ArrowArra
 frz_code parquet_plain_append(const parquet_write_leaf *leaf, const struct ArrowArray *array,
                               const int64_t *places, int64_t first, size_t count, frz_buf *out,
                               frz_error *err);
+
+/* ---- arrays of callers (parquet_write_check.c) ---- */
+
+/* FRZ_E_ARGUMENT if what the batch says of itself is not possible or not of the schema. */
+frz_code parquet_check_batch(const parquet_write_schema *schema, const struct ArrowArray *batch,
+                             frz_error *err);
 
 /* ---- nesting (parquet_shred.c) ---- */
 

@@ -1,10 +1,9 @@
 /*
- * A stream of record batches as a Parquet file of its own: the public way to write one.
+ * Parquet files apart from tables: a writer for an Arrow schema, and a whole stream of batches.
  */
 #include <stdlib.h>
 
-#include "format/parquet/parquet.h"
-#include "frazil/parquet.h"
+#include "format/parquet/parquet_writer_internal.h"
 
 /* ---- field ids ---- */
 
@@ -102,23 +101,56 @@ out:
 
 /* ---- the stream ---- */
 
-static frz_code stream_schema(const frz_env *env, struct ArrowArrayStream *stream, frz_arena *arena,
-                              const frz_type **out, frz_error *err)
+/* ---- a writer ---- */
+
+frz_code frz_parquet_writer_create(const frz_env *env, const char *location,
+                                   const struct ArrowSchema *schema,
+                                   const frz_parquet_write_options *opts, frz_parquet_writer **out,
+                                   frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    struct ArrowSchema schema = {.release = NULL};
+    frz_arena arena;
     const frz_type *type;
-    int failed = stream->get_schema(stream, &schema);
-    if (failed != 0) {
-        schema.release = NULL;
-        rc = frz_stream_fail(stream, failed, err);
-        goto out;
-    }
-    FRZ_TRY(frz_type_from_arrow(arena, &schema, &type, err));
-    FRZ_TRY(settle_ids(env, arena, type, out, err));
+    frz_parquet_writer *writer;
+    frz_arena_init(&arena, env, FRZ_ARENA_NO_LIMIT);
+    FRZ_TRY(frz_type_from_arrow(&arena, schema, &type, err));
+    FRZ_TRY(settle_ids(env, &arena, type, &type, err));
+    FRZ_TRY(frz_parquet_writer_open(env, location, type, opts, &writer, err));
+    writer->type_arena = arena; /* the type lives as long as the writer */
+    frz_arena_init(&arena, env, FRZ_ARENA_NO_LIMIT);
+    *out = writer;
 out:
-    frz_schema_release(&schema);
+    frz_arena_reset(&arena);
     return rc;
+}
+
+frz_code frz_parquet_writer_close(frz_parquet_writer *writer, frz_parquet_writer_info *info,
+                                  frz_error *err)
+{
+    frz_parquet_written written;
+    frz_arena arena;
+    frz_arena_init(&arena, writer->env, FRZ_ARENA_NO_LIMIT);
+    frz_code rc =
+        frz_parquet_writer_finish(writer, writer->shared.opts.durable, &arena, &written, err);
+    if (rc == FRZ_OK && info != NULL) {
+        *info = (frz_parquet_writer_info){written.row_count, written.file_size,
+                                          (int64_t)written.split_count};
+    }
+    frz_arena_reset(&arena);
+    return rc;
+}
+
+/* ---- the stream ---- */
+
+static frz_code stream_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out,
+                              frz_error *err)
+{
+    int failed = stream->get_schema(stream, out);
+    if (failed != 0) {
+        out->release = NULL;
+        return frz_stream_fail(stream, failed, err);
+    }
+    return FRZ_OK;
 }
 
 static frz_code write_batches(frz_parquet_writer *writer, struct ArrowArrayStream *stream,
@@ -142,27 +174,25 @@ static frz_code write_batches(frz_parquet_writer *writer, struct ArrowArrayStrea
 }
 
 frz_code frz_parquet_write_stream(const frz_env *env, const char *location,
-                                  struct ArrowArrayStream *stream, int64_t *rows, frz_error *err)
+                                  struct ArrowArrayStream *stream,
+                                  const frz_parquet_write_options *opts, int64_t *rows,
+                                  frz_error *err)
 {
-    static const frz_parquet_write_options opts = {
-        .codec = FRZ_PARQUET_ZSTD, .byte_stream_split = true, .no_metrics = true};
     frz_code rc = FRZ_OK;
-    frz_arena arena;
-    const frz_type *type;
+    struct ArrowSchema schema = {.release = NULL};
     frz_parquet_writer *writer = NULL;
-    frz_parquet_written written;
-    frz_arena_init(&arena, env, FRZ_ARENA_NO_LIMIT);
-    FRZ_TRY(stream_schema(env, stream, &arena, &type, err));
-    FRZ_TRY(frz_parquet_writer_open(env, location, type, &opts, &writer, err));
+    frz_parquet_writer_info info;
+    FRZ_TRY(stream_schema(stream, &schema, err));
+    FRZ_TRY(frz_parquet_writer_create(env, location, &schema, opts, &writer, err));
     FRZ_TRY(write_batches(writer, stream, err));
     frz_parquet_writer *last = writer;
     writer = NULL; /* freed in any case */
-    FRZ_TRY(frz_parquet_writer_finish(last, false, &arena, &written, err));
+    FRZ_TRY(frz_parquet_writer_close(last, &info, err));
     if (rows != NULL) {
-        *rows = written.row_count;
+        *rows = info.rows;
     }
 out:
     frz_parquet_writer_abort(writer);
-    frz_arena_reset(&arena);
+    frz_schema_release(&schema);
     return rc;
 }

@@ -15,87 +15,12 @@
  */
 #include "format/parquet/parquet_writer_internal.h"
 
-#define PAGE_BYTES ((size_t)256 << 10)
-#define GROUP_BYTES ((size_t)32 << 20)
 #define STEP_FIRST 1024 /* rows after which a group's size is looked at */
 #define STEP_MAX 16384
 
 static const uint8_t magic[4] = {'P', 'A', 'R', '1'};
 
 /* ---- opening ---- */
-
-static frz_code check_options(const frz_parquet_write_options *opts, frz_error *err)
-{
-    if (opts->page_version < 0 || opts->page_version > 2) {
-        return frz_fail(err, FRZ_E_ARGUMENT, "page version %d is not 1 or 2", opts->page_version);
-    }
-    if (opts->page_rows < 0 || opts->group_rows < 0) {
-        return frz_fail(err, FRZ_E_ARGUMENT, "pages of %lld rows and row groups of %lld rows",
-                        (long long)opts->page_rows, (long long)opts->group_rows);
-    }
-    return FRZ_OK;
-}
-
-static frz_code codec_of(frz_parquet_codec codec, frz_codec_id *out, frz_error *err)
-{
-    switch (codec) {
-    case FRZ_PARQUET_UNCOMPRESSED:
-        *out = FRZ_CODEC_NONE;
-        return FRZ_OK;
-    case FRZ_PARQUET_SNAPPY:
-        *out = FRZ_CODEC_SNAPPY;
-        return FRZ_OK;
-    case FRZ_PARQUET_GZIP:
-        *out = FRZ_CODEC_GZIP;
-        return FRZ_OK;
-    case FRZ_PARQUET_BROTLI:
-        *out = FRZ_CODEC_BROTLI;
-        return FRZ_OK;
-    case FRZ_PARQUET_ZSTD:
-        *out = FRZ_CODEC_ZSTD;
-        return FRZ_OK;
-    case FRZ_PARQUET_LZ4_RAW:
-        *out = FRZ_CODEC_LZ4_RAW;
-        return FRZ_OK;
-    }
-    return frz_fail(err, FRZ_E_UNSUPPORTED, "unsupported: Parquet codec %d", (int)codec);
-}
-
-static frz_code copy_keys(frz_parquet_writer *w, const frz_parquet_write_options *opts,
-                          frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    w->keys = frz_arena_array(&w->arena, FRZ_MAX(opts->key_count, (size_t)1), sizeof *w->keys);
-    if (w->keys == NULL) {
-        return frz_fail_nomem(err, opts->key_count * sizeof *w->keys);
-    }
-    for (; w->key_count < opts->key_count; w->key_count++) {
-        size_t i = w->key_count;
-        FRZ_TRY(frz_arena_str(&w->arena, frz_str_from(opts->keys[i]), &w->keys[i].key, err));
-        FRZ_TRY(frz_arena_str(&w->arena, frz_str_from(opts->values[i]), &w->keys[i].value, err));
-    }
-out:
-    return rc;
-}
-
-static frz_code open_options(frz_parquet_writer *w, const frz_parquet_write_options *opts,
-                             frz_error *err)
-{
-    parquet_write_shared *shared = &w->shared;
-    frz_code rc = FRZ_OK;
-    frz_codec_id codec = FRZ_CODEC_NONE;
-    FRZ_TRY(check_options(opts, err));
-    FRZ_TRY(codec_of(opts->codec, &codec, err));
-    shared->opts = *opts;
-    shared->opts.page_bytes = opts->page_bytes == 0 ? PAGE_BYTES : opts->page_bytes;
-    shared->opts.group_bytes = opts->group_bytes == 0 ? GROUP_BYTES : opts->group_bytes;
-    FRZ_TRY(copy_keys(w, opts, err));
-    if (codec != FRZ_CODEC_NONE) {
-        FRZ_TRY(frz_codec_new(w->env, codec, opts->level, &shared->codec, err));
-    }
-out:
-    return rc;
-}
 
 static frz_code open_columns(frz_parquet_writer *w, frz_error *err)
 {
@@ -109,7 +34,7 @@ static frz_code open_columns(frz_parquet_writer *w, frz_error *err)
     for (size_t i = 0; i < count; i++) {
         const parquet_write_leaf *leaf = &w->schema.leaves[i];
         parquet_column_writer_init(&w->columns[i], &w->shared, leaf);
-        if (!w->shared.opts.no_metrics && !leaf->repeated) {
+        if (!w->shared.opts.no_statistics && !leaf->repeated) {
             parquet_metrics_sum_init(&w->sums[i], w->env, leaf->field->id, leaf->field->type);
             w->columns[i].metrics = &w->sums[i];
         }
@@ -152,6 +77,7 @@ static void writer_free(frz_parquet_writer *w)
     }
     frz_free(env, w->location);
     frz_arena_reset(&w->arena);
+    frz_arena_reset(&w->type_arena);
     frz_free(env, w);
 }
 
@@ -163,6 +89,7 @@ static frz_parquet_writer *writer_alloc(const frz_env *env, const char *location
     }
     w->env = env;
     frz_arena_init(&w->arena, env, FRZ_ARENA_NO_LIMIT);
+    frz_arena_init(&w->type_arena, env, FRZ_ARENA_NO_LIMIT);
     frz_arena_init(&w->shared.chunk_arena, env, FRZ_ARENA_NO_LIMIT);
     w->shared.env = env;
     frz_buf *bufs[WRITER_BUFFERS];
@@ -182,15 +109,15 @@ frz_code frz_parquet_writer_open(const frz_env *env, const char *location,
                                  const frz_type *struct_type, const frz_parquet_write_options *opts,
                                  frz_parquet_writer **out, frz_error *err)
 {
-    static const frz_parquet_write_options defaults = FRZ_PARQUET_WRITE_DEFAULTS;
     frz_code rc = FRZ_OK;
     frz_parquet_writer *w = writer_alloc(env, location);
     if (w == NULL) {
         return frz_fail_nomem(err, sizeof *w);
     }
-    FRZ_TRY(open_options(w, opts == NULL ? &defaults : opts, err));
+    FRZ_TRY(parquet_options_open(w, opts, err));
     FRZ_TRY(parquet_write_schema_of(&w->arena, struct_type, &w->schema, err));
     FRZ_TRY(open_columns(w, err));
+    FRZ_TRY(parquet_options_apply(w, err));
     FRZ_TRY(frz_file_create(env, location, &w->shared.output.file, err));
     FRZ_TRY(parquet_output_write(&w->shared.output, magic, sizeof magic, err));
     *out = w;
@@ -243,6 +170,8 @@ static frz_code close_group(frz_parquet_writer *w, frz_error *err)
         .total_byte_size = (int64_t)w->raw_size,
         .num_rows = w->group_rows,
         .file_offset = (int64_t)w->group_start,
+        .sorting = w->sorting,
+        .sorting_count = w->sorting_count,
     };
     w->state = PARQUET_WRITER_IDLE;
     if (w->group_rows == 0) {
@@ -282,25 +211,6 @@ out:
 }
 
 /* ---- rows ---- */
-
-static frz_code check_batch(const frz_parquet_writer *w, const struct ArrowArray *batch,
-                            frz_error *err)
-{
-    const parquet_write_node *root = &w->schema.root;
-    if (batch->n_children != (int64_t)root->child_count) {
-        return frz_fail(err, FRZ_E_ARGUMENT, "a batch has %lld columns, the file has %zu",
-                        (long long)batch->n_children, root->child_count);
-    }
-    for (size_t i = 0; i < root->child_count; i++) {
-        int64_t rows = batch->children[i]->length;
-        if (rows < batch->offset + batch->length) {
-            return frz_fail(err, FRZ_E_ARGUMENT, "column \"%.*s\" has %lld rows in a batch of %lld",
-                            FRZ_STR_ARG(root->children[i].dotted), (long long)rows,
-                            (long long)(batch->offset + batch->length));
-        }
-    }
-    return FRZ_OK;
-}
 
 static size_t pending_bytes(const frz_parquet_writer *w)
 {
@@ -354,7 +264,7 @@ static frz_code write_batch(frz_parquet_writer *w, const struct ArrowArray *batc
     const frz_parquet_write_options *opts = &w->shared.opts;
     frz_code rc = FRZ_OK;
     size_t pending = pending_bytes(w);
-    FRZ_TRY(check_batch(w, batch, err));
+    FRZ_TRY(parquet_check_batch(&w->schema, batch, err));
     for (int64_t done = 0; done < batch->length;) {
         if (w->state == PARQUET_WRITER_IDLE) {
             start_group(w, PARQUET_WRITER_ROWS, 0);

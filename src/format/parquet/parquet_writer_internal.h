@@ -1,5 +1,6 @@
 /*
- * The writer itself, for the two files that work on it: parquet_writer.c and parquet_splice.c.
+ * The writer itself, for the files that work on it: parquet_writer.c, parquet_write_options.c and
+ * parquet_splice.c.
  */
 #ifndef FRZ_PARQUET_WRITER_INTERNAL_H
 #define FRZ_PARQUET_WRITER_INTERNAL_H
@@ -15,7 +16,8 @@ typedef enum parquet_writer_state {
 
 struct frz_parquet_writer {
     const frz_env *env;
-    frz_arena arena; /* schema and keys */
+    frz_arena arena;      /* schema and keys */
+    frz_arena type_arena; /* the type, if nobody else holds it */
     char *location;
     parquet_write_schema schema;
     parquet_write_shared shared;
@@ -23,6 +25,8 @@ struct frz_parquet_writer {
     parquet_metrics_sum *sums;
     parquet_key_value *keys;
     size_t key_count;
+    parquet_sorting_column *sorting;
+    size_t sorting_count;
     parquet_writer_state state;
     /* the open group */
     int64_t group_rows;
@@ -39,6 +43,11 @@ struct frz_parquet_writer {
     int64_t row_count;
 };
 
+/* Options (parquet_write_options.c): those that need no schema, before there is one, then those of
+ * columns. opts may be NULL. */
+frz_code parquet_options_open(frz_parquet_writer *w, const frz_parquet_write_options *opts,
+                              frz_error *err);
+frz_code parquet_options_apply(frz_parquet_writer *w, frz_error *err);
 /* A chunk of the open group is complete. */
 void parquet_writer_add_chunk(frz_parquet_writer *w, const parquet_chunk *chunk);
 /* Let field be the next one; those before it must be complete. */

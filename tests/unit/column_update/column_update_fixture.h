@@ -269,7 +269,7 @@ static inline void build_rows(fixture *f, const frz_type *type, const model_row 
 static inline const char *write_file(fixture *f, const model_row *rows, size_t count, int number,
                                      bool ids)
 {
-    frz_parquet_write_options options = FRZ_PARQUET_WRITE_DEFAULTS;
+    frz_parquet_write_options options = FRZ_PARQUET_WRITE_OPTIONS_INIT;
     frz_parquet_writer *writer = NULL;
     struct ArrowArray batch;
     const frz_type *type = file_type(f, ids);

@@ -53,7 +53,7 @@ static void write_group(frz_parquet_writer *writer, const frz_env *env, const fr
 
 static void place_init(place *p, const frz_env *env)
 {
-    frz_parquet_write_options opts = FRZ_PARQUET_WRITE_DEFAULTS;
+    frz_parquet_write_options opts = FRZ_PARQUET_WRITE_OPTIONS_INIT;
     const char *keys[] = {"team"};
     const char *values[] = {"ice"};
     frz_parquet_writer *writer = NULL;

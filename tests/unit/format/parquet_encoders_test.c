@@ -154,33 +154,39 @@ static void bools__are_packed_least_significant_first(void **state)
 }
 
 /* DELTA_BINARY_PACKED as its description has it: blocks of miniblocks, sums that wrap around. */
-static void check_delta(const frz_buf *encoded, const int64_t *wanted, size_t count, size_t width)
+static void model_delta(model *m, int64_t *out, size_t count, size_t width)
 {
-    model m = {encoded->data, encoded->data + encoded->len};
-    uint64_t block = model_varint(&m);
-    uint64_t minis = model_varint(&m);
-    assert_int_equal(model_varint(&m), count);
-    uint64_t last = (uint64_t)model_zigzag(&m);
+    uint64_t block = model_varint(m);
+    uint64_t minis = model_varint(m);
+    assert_int_equal(model_varint(m), count);
+    uint64_t last = (uint64_t)model_zigzag(m);
     assert_true(block % 128 == 0 && block / minis % 32 == 0);
     size_t n = 0;
     if (count > 0) {
-        assert_true((int64_t)last == wanted[n++]);
+        out[n++] = (int64_t)last;
     }
     while (n < count) {
-        uint64_t least = (uint64_t)model_zigzag(&m);
-        const uint8_t *widths = m.p;
-        m.p += minis;
+        uint64_t least = (uint64_t)model_zigzag(m);
+        const uint8_t *widths = m->p;
+        m->p += minis;
         for (size_t k = 0; k < minis && n < count; k++) {
             for (size_t i = 0; i < block / minis && n < count; i++) {
-                last += least + model_bits(m.p, i * widths[k], widths[k]);
-                int64_t value = width == 4 ? (int32_t)last : (int64_t)last;
-                assert_true(value == wanted[n++]);
+                last += least + model_bits(m->p, i * widths[k], widths[k]);
+                out[n++] = width == 4 ? (int32_t)last : (int64_t)last;
             }
             assert_true(widths[k] <= 8 * width);
-            m.p += widths[k] * (block / minis) / 8;
-            assert_true(m.p <= m.end);
+            m->p += widths[k] * (block / minis) / 8;
+            assert_true(m->p <= m->end);
         }
     }
+}
+
+static void check_delta(const frz_buf *encoded, const int64_t *wanted, size_t count, size_t width)
+{
+    static int64_t found[32768];
+    model m = {encoded->data, encoded->data + encoded->len};
+    model_delta(&m, found, count, width);
+    assert_memory_equal(found, wanted, count * sizeof *found);
     assert_true(m.p == m.end);
 }
 
@@ -244,7 +250,7 @@ static void split__bytes_of_a_place_lie_together(void **state)
     for (size_t i = 0; i < sizeof values; i++) {
         values[i] = (uint8_t)random_next(&seed);
     }
-    for (size_t width = 4; width <= 8; width += 4) {
+    for (size_t width = 1; width <= 8; width++) {
         for (size_t count = 0; count <= 37; count++) {
             frz_buf out = FRZ_BUF_INIT(*state, FRZ_BUF_NO_LIMIT);
             assert_ok(parquet_encode_split(values, count, width, &out, &err), &err);
@@ -257,6 +263,85 @@ static void split__bytes_of_a_place_lie_together(void **state)
             frz_buf_reset(&out);
         }
     }
+}
+
+/* ---- byte strings ---- */
+
+typedef struct strings {
+    frz_buf plain;
+    frz_str views[400]; /* into plain, once all are there */
+    size_t count;
+} strings;
+
+/* Values of any length that share what they begin with, in PLAIN form; width 0: with lengths. */
+static void make_strings(strings *s, const frz_env *env, uint64_t *seed, size_t count, size_t width)
+{
+    size_t starts[400];
+    frz_error err = {0};
+    uint8_t value[64] = {0};
+    frz_buf_init(&s->plain, env, FRZ_BUF_NO_LIMIT);
+    s->count = count;
+    for (size_t i = 0; i < count; i++) {
+        size_t len = width != 0 ? width : random_next(seed) % 60;
+        size_t keep = random_next(seed) % (len + 1);
+        uint8_t head[4];
+        for (size_t k = keep; k < len; k++) {
+            value[k] = (uint8_t)(random_next(seed) % 3);
+        }
+        frz_store_le32(head, (uint32_t)len);
+        assert_ok(frz_buf_append(&s->plain, head, width != 0 ? 0 : 4, &err), &err);
+        starts[i] = s->plain.len;
+        assert_ok(frz_buf_append(&s->plain, value, len, &err), &err);
+        s->views[i].len = len;
+    }
+    for (size_t i = 0; i < count; i++) {
+        s->views[i].ptr = (const char *)s->plain.data + starts[i];
+    }
+}
+
+static void check_strings(const strings *s, size_t width, const frz_env *env, frz_buf *room)
+{
+    int64_t prefixes[400] = {0};
+    int64_t lengths[400];
+    uint8_t value[64];
+    frz_buf out = FRZ_BUF_INIT(env, FRZ_BUF_NO_LIMIT);
+    frz_error err = {0};
+    for (int prefixed = width != 0 ? 1 : 0; prefixed < 2; prefixed++) {
+        frz_buf_clear(&out);
+        assert_ok(
+            prefixed == 0
+                ? parquet_encode_delta_length(s->plain.data, s->count, room, &out, &err)
+                : parquet_encode_delta_bytes(s->plain.data, s->count, width, room, &out, &err),
+            &err);
+        model m = {out.data, out.data + out.len};
+        if (prefixed == 1) {
+            model_delta(&m, prefixes, s->count, 4);
+        }
+        model_delta(&m, lengths, s->count, 4);
+        for (size_t i = 0; i < s->count; i++) {
+            assert_int_equal(prefixes[i] + lengths[i], s->views[i].len);
+            memcpy(value + prefixes[i], m.p, (size_t)lengths[i]);
+            assert_memory_equal(value, s->views[i].ptr, s->views[i].len);
+            m.p += lengths[i];
+        }
+        assert_true(m.p == m.end);
+    }
+    frz_buf_reset(&out);
+}
+
+static void strings__every_count_and_length_comes_back(void **state)
+{
+    static strings s;
+    frz_buf room = FRZ_BUF_INIT(*state, FRZ_BUF_NO_LIMIT);
+    uint64_t seed = 5;
+    for (size_t count = 0; count < 400; count += 1 + count / 5) {
+        for (size_t width = 0; width < 20; width += 1 + width / 2) {
+            make_strings(&s, *state, &seed, count, width);
+            check_strings(&s, width, *state, &room);
+            frz_buf_reset(&s.plain);
+        }
+    }
+    frz_buf_reset(&room);
 }
 
 /* ---- dictionary ---- */
@@ -342,6 +427,7 @@ int main(void)
         TEST_WITH_ENV(delta__differences_that_wrap_around_come_back),
         TEST_WITH_ENV(delta__sequential_numbers_take_next_to_nothing),
         TEST_WITH_ENV(split__bytes_of_a_place_lie_together),
+        TEST_WITH_ENV(strings__every_count_and_length_comes_back),
         TEST_WITH_ENV(dictionary__numbers_entries_in_order_of_appearance),
         TEST_WITH_ENV(dictionary__one_that_does_not_fit_keeps_what_it_had),
         TEST_WITH_ENV(dictionary__values_of_many_lengths_stay_apart),

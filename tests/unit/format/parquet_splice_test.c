@@ -165,7 +165,9 @@ static void splice__copies_bytes_and_values_in_any_order(void **state)
     for (size_t i = 0; i < 2; i++) {
         splice_test t;
         frz_parquet_written written;
-        const frz_parquet_write_options opts = {.codec = FRZ_PARQUET_ZSTD, .group_rows = 3};
+        const frz_parquet_write_options opts = {.struct_size = sizeof(frz_parquet_write_options),
+                                                .codec = FRZ_PARQUET_ZSTD,
+                                                .group_rows = 3};
         splice_open(&t, *state);
         write_source(&t, FIELDS, ROWS, &opts);
         const frz_type *type = rows_type(&t.arena, orders[i]);
@@ -223,7 +225,9 @@ static void splice__metrics_and_statistics_are_carried_over(void **state)
     frz_field_stats *stats;
     size_t count;
     frz_error err = {0};
-    const frz_parquet_write_options opts = {.codec = FRZ_PARQUET_SNAPPY, .group_rows = 2};
+    const frz_parquet_write_options opts = {.struct_size = sizeof(frz_parquet_write_options),
+                                            .codec = FRZ_PARQUET_SNAPPY,
+                                            .group_rows = 2};
     splice_open(&t, *state);
     write_source(&t, FIELDS, ROWS, &opts);
     const frz_type *type = rows_type(&t.arena, FIELDS);

@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include "format/parquet/parquet.h"
-#include "frazil/parquet.h"
 #include "unit/format/parquet_rows.h"
 #include "unit/test_alloc.h"
 
@@ -67,7 +66,7 @@ static void check_ids(const frz_env *env, const int32_t given[4], const int32_t 
     }
     assert_ok(frz_type_to_arrow(env, type, &schema, &err), &err);
     assert_ok(frz_stream_of_batches(env, &schema, batches, 2, &stream, &err), &err);
-    assert_ok(frz_parquet_write_stream(env, p.path, &stream, &rows, &err), &err);
+    assert_ok(frz_parquet_write_stream(env, p.path, &stream, NULL, &rows, &err), &err);
     stream.release(&stream);
     assert_int_equal(rows, 3);
     assert_ok(frz_data_file_open(env, p.path, NULL, &file, &err), &err);
@@ -122,8 +121,8 @@ static void stream__a_failing_stream_leaves_no_file_and_its_own_reason(void **st
     struct ArrowArrayStream stream;
     place_init(&p);
     assert_ok(frz_stream_make(*state, &ops, *state, &stream, &err), &err);
-    assert_fails(frz_parquet_write_stream(*state, p.path, &stream, NULL, &err), &err, FRZ_E_CORRUPT,
-                 "page 7 is torn");
+    assert_fails(frz_parquet_write_stream(*state, p.path, &stream, NULL, NULL, &err), &err,
+                 FRZ_E_CORRUPT, "page 7 is torn");
     stream.release(&stream);
     assert_int_not_equal(access(p.path, F_OK), 0);
     place_remove(&p);

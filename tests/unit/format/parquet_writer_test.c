@@ -187,8 +187,9 @@ static void statistics__none_where_none_are_wanted(void **state)
     place p;
     frz_arena arena;
     frz_parquet_written written;
-    const frz_parquet_write_options opts = {
-        .codec = FRZ_PARQUET_ZSTD, .no_statistics = true, .no_metrics = true};
+    const frz_parquet_write_options opts = {.struct_size = sizeof(frz_parquet_write_options),
+                                            .codec = FRZ_PARQUET_ZSTD,
+                                            .no_statistics = true};
     place_init(&p);
     frz_arena_init(&arena, *state, FRZ_ARENA_NO_LIMIT);
     frz_data_file *file =
@@ -271,7 +272,9 @@ static void metrics__are_measured_while_writing(void **state)
     place p;
     frz_arena arena;
     frz_parquet_written written;
-    const frz_parquet_write_options opts = {.codec = FRZ_PARQUET_SNAPPY, .group_rows = 3};
+    const frz_parquet_write_options opts = {.struct_size = sizeof(frz_parquet_write_options),
+                                            .codec = FRZ_PARQUET_SNAPPY,
+                                            .group_rows = 3};
     place_init(&p);
     frz_arena_init(&arena, *state, FRZ_ARENA_NO_LIMIT);
     frz_data_file *file = write_rows(*state, &p, &arena, EVERY_FIELDS, EVERY_ROWS, &opts, &written);
@@ -292,7 +295,9 @@ static void metrics__footers_of_own_files_tell_the_same(void **state)
     frz_field_stats *stats;
     size_t count;
     frz_error err = {0};
-    const frz_parquet_write_options opts = {.codec = FRZ_PARQUET_ZSTD, .group_rows = 3};
+    const frz_parquet_write_options opts = {.struct_size = sizeof(frz_parquet_write_options),
+                                            .codec = FRZ_PARQUET_ZSTD,
+                                            .group_rows = 3};
     place_init(&p);
     frz_arena_init(&arena, *state, FRZ_ARENA_NO_LIMIT);
     frz_data_file *file = write_rows(*state, &p, &arena, EVERY_FIELDS, EVERY_ROWS, &opts, &written);
@@ -424,8 +429,8 @@ static void writer__a_column_of_nulls_of_every_type(void **state)
             frz_arena arena;
             frz_parquet_written written;
             char fields[128];
-            const frz_parquet_write_options opts = {
-                .byte_stream_split = true, .codec = FRZ_PARQUET_ZSTD, .page_version = version};
+            frz_parquet_write_options opts = FRZ_PARQUET_WRITE_OPTIONS_INIT;
+            opts.page_version = version;
             place_init(&p);
             frz_arena_init(&arena, *state, FRZ_ARENA_NO_LIMIT);
             snprintf(fields, sizeof fields, "{'id':1,'name':'a','required':false,'type':'%s'}",
@@ -494,9 +499,10 @@ static void writer__groups_end_by_rows_and_by_bytes(void **state)
     for (size_t i = 0; i < FRZ_ARRAY_COUNT(cases); i++) {
         frz_parquet_writer *w;
         frz_parquet_written written;
-        const frz_parquet_write_options opts = {.group_bytes = cases[i].bytes,
+        const frz_parquet_write_options opts = {.struct_size = sizeof(frz_parquet_write_options),
+                                                .group_bytes = cases[i].bytes,
                                                 .group_rows = cases[i].group_rows,
-                                                .dictionary = FRZ_PARQUET_DICTIONARY_NEVER};
+                                                .no_dictionary = true};
         assert_ok(frz_parquet_writer_open(*state, p.path, type, &opts, &w, &err), &err);
         assert_ok(frz_parquet_writer_write(w, &batch, &err), &err);
         assert_ok(frz_parquet_writer_finish(w, false, &arena, &written, &err), &err);

@@ -113,7 +113,7 @@ static inline void text_of_array(const frz_type *type, const struct ArrowArray *
 static inline void put_file(test_table *t, const char *location, const test_column *columns,
                             size_t count, int64_t group_rows, frz_parquet_written *written)
 {
-    frz_parquet_write_options options = FRZ_PARQUET_WRITE_DEFAULTS;
+    frz_parquet_write_options options = FRZ_PARQUET_WRITE_OPTIONS_INIT;
     frz_parquet_writer *writer = NULL;
     const frz_type *type = NULL;
     frz_field *fields = frz_arena_array(&t->arena, count, sizeof *fields);

@@ -559,7 +559,7 @@ static frz_field struct_field(fixture *f, const char *names)
 /* Two rows of the struct: its members are first, first + 1, …; the second row is null. */
 static void put_struct(fixture *f, const char *name, const char *names, int64_t first)
 {
-    frz_parquet_write_options options = FRZ_PARQUET_WRITE_DEFAULTS;
+    frz_parquet_write_options options = FRZ_PARQUET_WRITE_OPTIONS_INIT;
     frz_parquet_writer *writer = NULL;
     frz_builder *builder = NULL;
     struct ArrowArray batch;

@@ -44,7 +44,7 @@ static void write_file(const frz_env *env, const char *path)
     make_batch(env, &type, &batch);
     assert_ok(frz_type_to_arrow(env, &type, &schema, &err), &err);
     assert_ok(frz_stream_of_batches(env, &schema, &batch, 1, &stream, &err), &err);
-    assert_ok(frz_parquet_write_stream(env, path, &stream, NULL, &err), &err);
+    assert_ok(frz_parquet_write_stream(env, path, &stream, NULL, NULL, &err), &err);
     stream.release(&stream);
 }
 

@@ -7,7 +7,7 @@
 
 #include "expr/expr_internal.h"
 #include "frazil/import.h"
-#include "frazil/parquet.h"
+#include "frazil/parquet_writer.h"
 #include "meta/meta_table.h"
 #include "sql/sql_internal.h"
 #include "unit/test_alloc.h"
@@ -66,7 +66,7 @@ static void write_file(sql_fixture *f, const char *path, int64_t first)
               &err);
     assert_ok(frz_type_to_arrow(f->env, type, &schema, &err), &err);
     assert_ok(frz_stream_of_batches(f->env, &schema, &batch, 1, &stream, &err), &err);
-    assert_ok(frz_parquet_write_stream(f->env, path, &stream, &rows, &err), &err);
+    assert_ok(frz_parquet_write_stream(f->env, path, &stream, NULL, &rows, &err), &err);
     if (stream.release != NULL) {
         stream.release(&stream);
     }

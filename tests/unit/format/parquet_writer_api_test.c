@@ -1,0 +1,295 @@
+/* The public writer: options by column name, arrays that contradict themselves, unfinished files.
+ */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "format/parquet/parquet.h"
+#include "format/parquet/parquet_internal.h"
+#include "unit/format/parquet_rows.h"
+
+#define FIELDS                                                                                     \
+    "{'id':1,'name':'a','required':false,'type':'long'},"                                          \
+    "{'id':2,'name':'b','required':false,'type':{'type':'list','element-id':3,"                    \
+    "'element-required':false,'element':{'type':'struct','fields':["                               \
+    "{'id':6,'name':'X','required':false,'type':'string'},"                                        \
+    "{'id':7,'name':'x','required':false,'type':'string'}]}}},"                                    \
+    "{'id':4,'name':'c','required':false,'type':'double'},"                                        \
+    "{'id':5,'name':'f','required':false,'type':'boolean'}"
+#define ROWS                                                                                       \
+    "[{'a':1,'b':[{'X':'p','x':'q'},null],'c':0.5,'f':true},{'c':2.5,'f':false},"                  \
+    "{'a':3,'b':[],'c':-1.0},{'a':2,'b':[{'X':'pq'}]}]"
+
+typedef struct fixture {
+    const frz_env *env;
+    char folder[64], path[96];
+    frz_arena arena;
+    const frz_type *type;
+    struct ArrowSchema schema;
+    frz_error err;
+} fixture;
+
+static void fixture_init(fixture *f, void **state)
+{
+    *f = (fixture){.env = *state};
+    snprintf(f->folder, sizeof f->folder, "/tmp/parquet-writer-api-XXXXXX");
+    assert_non_null(mkdtemp(f->folder));
+    snprintf(f->path, sizeof f->path, "%s/a.parquet", f->folder);
+    frz_arena_init(&f->arena, f->env, FRZ_ARENA_NO_LIMIT);
+    f->type = rows_type(&f->arena, FIELDS);
+    assert_ok(frz_type_to_arrow(f->env, f->type, &f->schema, &f->err), &f->err);
+}
+
+static void fixture_reset(fixture *f)
+{
+    f->schema.release(&f->schema);
+    frz_arena_reset(&f->arena);
+    unlink(f->path);
+    assert_int_equal(rmdir(f->folder), 0);
+}
+
+static frz_data_file *write_file(fixture *f, const frz_parquet_write_options *opts)
+{
+    frz_parquet_writer *w;
+    frz_parquet_writer_info info;
+    frz_data_file *file;
+    struct ArrowArray batch = rows_batch(f->env, f->type, ROWS);
+    assert_ok(frz_parquet_writer_create(f->env, f->path, &f->schema, opts, &w, &f->err), &f->err);
+    assert_ok(frz_parquet_writer_write(w, &batch, &f->err), &f->err);
+    assert_ok(frz_parquet_writer_end_group(w, &f->err), &f->err);
+    assert_ok(frz_parquet_writer_write(w, &batch, &f->err), &f->err);
+    assert_ok(frz_parquet_writer_close(w, &info, &f->err), &f->err);
+    batch.release(&batch);
+    assert_ok(frz_data_file_open(f->env, f->path, NULL, &file, &f->err), &f->err);
+    assert_int_equal(info.rows, 8);
+    assert_int_equal(info.groups, 2);
+    assert_int_equal(info.file_size, frz_data_file_size(file));
+    return file;
+}
+
+static parquet_chunk chunk_of(const frz_data_file *file, size_t column)
+{
+    parquet_chunk chunk;
+    frz_error err = {0};
+    assert_ok(parquet_file_chunk((const parquet_file *)file, 1, column, &chunk, &err), &err);
+    return chunk;
+}
+
+/* ---- columns by name ---- */
+
+static void columns__are_found_by_every_spelling_of_their_name(void **state)
+{
+    static const frz_parquet_column_encoding encodings[] = {
+        {"A", FRZ_PARQUET_PLAIN},
+        {"b.element.X", FRZ_PARQUET_DELTA_LENGTH_BYTE_ARRAY},
+        {"b.list.element.x", FRZ_PARQUET_DELTA_BYTE_ARRAY},
+        {"f", FRZ_PARQUET_RLE},
+        {"c", FRZ_PARQUET_RLE_DICTIONARY}};
+    static const parquet_encoding wanted[] = {PARQUET_PLAIN, PARQUET_DELTA_LENGTH_BYTE_ARRAY,
+                                              PARQUET_DELTA_BYTE_ARRAY, PARQUET_RLE_DICTIONARY,
+                                              PARQUET_RLE};
+    fixture f;
+    frz_parquet_write_options opts = FRZ_PARQUET_WRITE_OPTIONS_INIT;
+    fixture_init(&f, state);
+    opts.encodings = encodings;
+    opts.encoding_count = FRZ_ARRAY_COUNT(encodings);
+    frz_data_file *file = write_file(&f, &opts);
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(wanted); i++) {
+        assert_true((chunk_of(file, i).encodings >> wanted[i] & 1) != 0);
+    }
+    frz_data_file_close(file);
+    fixture_reset(&f);
+}
+
+static void check_refused(void **state, const char *column, frz_parquet_encoding encoding,
+                          const char *phrase)
+{
+    fixture f;
+    const frz_parquet_column_encoding wanted = {column, encoding};
+    frz_parquet_write_options opts = FRZ_PARQUET_WRITE_OPTIONS_INIT;
+    frz_parquet_writer *w;
+    fixture_init(&f, state);
+    opts.encodings = &wanted;
+    opts.encoding_count = 1;
+    assert_fails(frz_parquet_writer_create(f.env, f.path, &f.schema, &opts, &w, &f.err), &f.err,
+                 FRZ_E_ARGUMENT, phrase);
+    assert_int_not_equal(access(f.path, F_OK), 0);
+    fixture_reset(&f);
+}
+
+static void encodings__one_that_a_type_cannot_have_is_refused(void **state)
+{
+    check_refused(state, "c", FRZ_PARQUET_DELTA_BINARY_PACKED,
+                  "column \"c\" of type double (DOUBLE) cannot have encoding DELTA_BINARY_PACKED");
+    check_refused(state, "f", FRZ_PARQUET_RLE_DICTIONARY, "cannot have encoding RLE_DICTIONARY");
+    check_refused(state, "a", FRZ_PARQUET_RLE, "cannot have encoding RLE (3)");
+    check_refused(state, "a", (frz_parquet_encoding)4, "cannot have encoding unknown (4)");
+    check_refused(state, "b.element.x", FRZ_PARQUET_BYTE_STREAM_SPLIT,
+                  "column \"b.element.x\" of type string (BYTE_ARRAY)");
+}
+
+static void columns__that_are_not_there_are_refused(void **state)
+{
+    check_refused(state, "nothing", FRZ_PARQUET_PLAIN, "is named \"nothing\"");
+    check_refused(state, "b", FRZ_PARQUET_PLAIN, "is named \"b\"");
+    check_refused(state, "b.list.element", FRZ_PARQUET_PLAIN, "is named");
+    check_refused(state, "B.element.x", FRZ_PARQUET_PLAIN, "is named"); /* which of two? */
+    check_refused(state, "", FRZ_PARQUET_PLAIN, "is named");
+}
+
+static void sorting__is_told_of_every_group(void **state)
+{
+    static const frz_parquet_sorted_column sorted[] = {{"c", true, false},
+                                                       {"b.element.X", false, true}};
+    fixture f;
+    frz_parquet_write_options opts = FRZ_PARQUET_WRITE_OPTIONS_INIT;
+    fixture_init(&f, state);
+    opts.sorted = sorted;
+    opts.sorted_count = 2;
+    frz_data_file *file = write_file(&f, &opts);
+    const parquet_metadata *m = &((const parquet_file *)file)->metadata;
+    for (size_t g = 0; g < 2; g++) {
+        const parquet_sorting_column *s = m->groups[g].sorting;
+        assert_int_equal(m->groups[g].sorting_count, 2);
+        assert_true(s[0].column == 3 && s[0].descending && !s[0].nulls_first);
+        assert_true(s[1].column == 1 && !s[1].descending && s[1].nulls_first);
+    }
+    frz_data_file_close(file);
+    fixture_reset(&f);
+}
+
+/* ---- options ---- */
+
+static void options__members_that_a_caller_does_not_know_are_defaults(void **state)
+{
+    fixture f;
+    frz_parquet_write_options opts;
+    memset(&opts, 0xee, sizeof opts);
+    opts.struct_size = offsetof(frz_parquet_write_options, level);
+    opts.codec = FRZ_PARQUET_SNAPPY;
+    fixture_init(&f, state);
+    frz_data_file *file = write_file(&f, &opts);
+    assert_int_equal(chunk_of(file, 0).codec, FRZ_PARQUET_SNAPPY);
+    frz_data_file_close(file);
+    fixture_reset(&f);
+}
+
+static void options__without_sense_are_refused(void **state)
+{
+    const size_t size = sizeof(frz_parquet_write_options);
+    const struct {
+        frz_parquet_write_options opts;
+        frz_code code;
+        const char *phrase;
+    } cases[] = {
+        {{.struct_size = size, .page_version = 3}, FRZ_E_ARGUMENT, "page version 3"},
+        {{.struct_size = size, .group_rows = -1}, FRZ_E_ARGUMENT, "-1 rows"},
+        {{.struct_size = size, .codec = FRZ_PARQUET_ZSTD, .level = 23}, FRZ_E_ARGUMENT, "level 23"},
+        {{.struct_size = size, .codec = FRZ_PARQUET_GZIP, .level = 13}, FRZ_E_ARGUMENT, "level 13"},
+        {{.struct_size = size, .codec = (frz_parquet_codec)3}, FRZ_E_UNSUPPORTED, "codec 3"},
+    };
+    fixture f;
+    frz_parquet_writer *w;
+    fixture_init(&f, state);
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(cases); i++) {
+        assert_fails(
+            frz_parquet_writer_create(f.env, f.path, &f.schema, &cases[i].opts, &w, &f.err), &f.err,
+            cases[i].code, cases[i].phrase);
+    }
+    fixture_reset(&f);
+}
+
+/* ---- arrays of callers ---- */
+
+/* Writing fails with the reason; what was changed of the batch is put back by the caller. */
+static void check_batch(fixture *f, const struct ArrowArray *batch, const char *phrase)
+{
+    frz_parquet_writer *w;
+    assert_ok(frz_parquet_writer_create(f->env, f->path, &f->schema, NULL, &w, &f->err), &f->err);
+    assert_fails(frz_parquet_writer_write(w, batch, &f->err), &f->err, FRZ_E_ARGUMENT, phrase);
+    assert_fails(frz_parquet_writer_close(w, NULL, &f->err), &f->err, FRZ_E_ARGUMENT, "failed");
+    assert_int_not_equal(access(f->path, F_OK), 0);
+}
+
+#define CHECK_CHANGED(array, member, value, phrase)                                                \
+    do {                                                                                           \
+        int64_t old_ = (array)->member;                                                            \
+        (array)->member = (value);                                                                 \
+        check_batch(&f, &batch, phrase);                                                           \
+        (array)->member = old_;                                                                    \
+    } while (0)
+
+static void arrays__that_contradict_themselves_are_refused(void **state)
+{
+    fixture f;
+    fixture_init(&f, state);
+    struct ArrowArray batch = rows_batch(f.env, f.type, ROWS);
+    struct ArrowArray *a = batch.children[0];
+    struct ArrowArray *list = batch.children[1];
+    struct ArrowArray *item = list->children[0];
+    struct ArrowArray *text = item->children[0];
+    CHECK_CHANGED(&batch, n_children, 3, "3 columns, the file has 4");
+    CHECK_CHANGED(&batch, length, 5, "column \"a\" has 4 rows, expected 5");
+    CHECK_CHANGED(&batch, length, -1, "impossible length");
+    CHECK_CHANGED(a, length, -4, "impossible length or offset");
+    CHECK_CHANGED(a, offset, INT64_MAX, "impossible length or offset");
+    CHECK_CHANGED(a, null_count, 5, "impossible null count");
+    CHECK_CHANGED(a, n_buffers, 3, "3 buffers, its type has 2");
+    CHECK_CHANGED(a, n_buffers, 1, "1 buffers, its type has 2");
+    CHECK_CHANGED(list, n_children, 0, "0 children, its type has 1");
+    CHECK_CHANGED(item, n_children, 1, "column \"b.element\" has 1 children, its type has 2");
+    CHECK_CHANGED(item, length, 2, "\"b.element\" has 2 rows, expected 3");
+    CHECK_CHANGED(text, length, 2, "\"b.element.X\" has 2 rows, expected 3");
+    int32_t *offsets = (int32_t *)(uintptr_t)list->buffers[1];
+    offsets[1] = -1;
+    check_batch(&f, &batch, "column \"b\" has offsets that go back");
+    offsets[1] = 2;
+    const void *values = a->buffers[1];
+    a->buffers[1] = NULL;
+    check_batch(&f, &batch, "column \"a\" lacks a buffer");
+    a->buffers[1] = values;
+    values = text->buffers[2];
+    text->buffers[2] = NULL;
+    check_batch(&f, &batch, "column \"b.element.X\" lacks a buffer");
+    text->buffers[2] = values;
+    batch.release(&batch);
+    fixture_reset(&f);
+}
+
+/* ---- unfinished files ---- */
+
+static void files__that_are_not_finished_are_no_parquet_files(void **state)
+{
+    fixture f;
+    frz_parquet_writer *w;
+    frz_data_file *file;
+    fixture_init(&f, state);
+    struct ArrowArray batch = rows_batch(f.env, f.type, ROWS);
+    const frz_parquet_write_options opts = {.struct_size = sizeof opts, .group_rows = 1};
+    assert_ok(frz_parquet_writer_create(f.env, f.path, &f.schema, &opts, &w, &f.err), &f.err);
+    for (int i = 0; i < 2000; i++) { /* enough for groups to reach the file */
+        assert_ok(frz_parquet_writer_write(w, &batch, &f.err), &f.err);
+        if (i % 500 == 0) {
+            assert_fails(frz_data_file_open(f.env, f.path, NULL, &file, &f.err), &f.err,
+                         FRZ_E_CORRUPT, "a.parquet");
+        }
+    }
+    frz_parquet_writer_abort(w);
+    assert_int_not_equal(access(f.path, F_OK), 0);
+    batch.release(&batch);
+    fixture_reset(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST_WITH_ENV(columns__are_found_by_every_spelling_of_their_name),
+        TEST_WITH_ENV(encodings__one_that_a_type_cannot_have_is_refused),
+        TEST_WITH_ENV(columns__that_are_not_there_are_refused),
+        TEST_WITH_ENV(sorting__is_told_of_every_group),
+        TEST_WITH_ENV(options__members_that_a_caller_does_not_know_are_defaults),
+        TEST_WITH_ENV(options__without_sense_are_refused),
+        TEST_WITH_ENV(arrays__that_contradict_themselves_are_refused),
+        TEST_WITH_ENV(files__that_are_not_finished_are_no_parquet_files),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
