@@ -2,6 +2,7 @@
  * The options of a writer: defaults, what makes sense, and columns by their names.
  */
 #include "format/parquet/parquet_writer_internal.h"
+#include "frazil/parquet.h"
 
 #define PAGE_BYTES ((size_t)256 << 10)
 #define GROUP_BYTES ((size_t)32 << 20)
@@ -186,28 +187,6 @@ static bool encoding_fits(const parquet_write_leaf *leaf, frz_parquet_encoding e
     return false;
 }
 
-static const char *encoding_name(frz_parquet_encoding encoding)
-{
-    switch (encoding) {
-    case FRZ_PARQUET_PLAIN:
-        return "PLAIN";
-    case FRZ_PARQUET_RLE:
-        return "RLE";
-    case FRZ_PARQUET_DELTA_BINARY_PACKED:
-        return "DELTA_BINARY_PACKED";
-    case FRZ_PARQUET_DELTA_LENGTH_BYTE_ARRAY:
-        return "DELTA_LENGTH_BYTE_ARRAY";
-    case FRZ_PARQUET_DELTA_BYTE_ARRAY:
-        return "DELTA_BYTE_ARRAY";
-    case FRZ_PARQUET_RLE_DICTIONARY:
-        return "RLE_DICTIONARY";
-    case FRZ_PARQUET_BYTE_STREAM_SPLIT:
-        return "BYTE_STREAM_SPLIT";
-    default:
-        return "unknown";
-    }
-}
-
 static frz_code set_encodings(frz_parquet_writer *w, frz_error *err)
 {
     const frz_parquet_write_options *opts = &w->shared.opts;
@@ -220,10 +199,11 @@ static frz_code set_encodings(frz_parquet_writer *w, frz_error *err)
         const parquet_write_leaf *leaf = &w->schema.leaves[at];
         if (!encoding_fits(leaf, wanted->encoding)) {
             char text[128];
+            const char *name = frz_parquet_encoding_name((int)wanted->encoding);
             rc = frz_fail(
                 err, FRZ_E_ARGUMENT, "column \"%.*s\" of type %s (%s) cannot have encoding %s (%d)",
                 FRZ_STR_ARG(leaf->dotted), frz_type_text(leaf->field->type, text, sizeof text),
-                parquet_physical_name(leaf->physical), encoding_name(wanted->encoding),
+                parquet_physical_name(leaf->physical), name != NULL ? name : "unknown",
                 (int)wanted->encoding);
             goto out;
         }

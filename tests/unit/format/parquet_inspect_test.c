@@ -55,7 +55,7 @@ typedef struct place {
 
 static void place_init(place *p, const frz_env *env)
 {
-    frz_parquet_write_options opts = FRZ_PARQUET_WRITE_DEFAULTS;
+    frz_parquet_write_options opts = FRZ_PARQUET_WRITE_OPTIONS_INIT;
     frz_parquet_writer *writer = NULL;
     frz_error err = {0};
     frz_arena arena;

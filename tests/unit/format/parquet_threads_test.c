@@ -329,9 +329,10 @@ static void threads__do_not_change_batches(void **state)
     assert_non_null(o);
     for (size_t i = 0; i < FRZ_ARRAY_COUNT(files); i++) {
         made_file f;
-        frz_parquet_write_options opts = {.codec = files[i].codec,
+        frz_parquet_write_options opts = {.struct_size = sizeof opts,
+                                          .codec = files[i].codec,
                                           .page_version = files[i].page_version,
-                                          .byte_stream_split = files[i].split,
+                                          .no_byte_stream_split = !files[i].split,
                                           .page_bytes = 20000,
                                           .group_rows = files[i].group_rows};
         make_file(&f, files[i].columns, files[i].kinds, files[i].rows, &opts);
@@ -378,7 +379,8 @@ static void threads__do_not_change_failures(void **state)
     for (size_t i = 0; i < 24; i++) {
         made_file f;
         size_t columns = i % 2 == 0 ? 40 : 2;
-        frz_parquet_write_options opts = {.codec = i % 3 == 0 ? FRZ_PARQUET_ZSTD
+        frz_parquet_write_options opts = {.struct_size = sizeof opts,
+                                          .codec = i % 3 == 0 ? FRZ_PARQUET_ZSTD
                                                               : FRZ_PARQUET_UNCOMPRESSED,
                                           .page_version = 1 + (int)i % 2,
                                           .page_bytes = 8000,
@@ -402,7 +404,8 @@ static void threads__every_failing_allocation_is_reported(void **state)
     assert_non_null(o);
     for (size_t k = 0; k < FRZ_ARRAY_COUNT(column_counts); k++) {
         made_file f;
-        frz_parquet_write_options opts = {.codec = FRZ_PARQUET_ZSTD,
+        frz_parquet_write_options opts = {.struct_size = sizeof opts,
+                                          .codec = FRZ_PARQUET_ZSTD,
                                           .page_version = 1,
                                           .page_bytes = 50000,
                                           .group_rows = k == 0 ? 2000 : 40000};
