@@ -6,11 +6,19 @@
 
 #include "codec/codec_internal.h"
 
+/* The library tells a lack of memory from damage only by the name. */
+static bool out_of_memory(size_t result)
+{
+    return LZ4F_isError(result) &&
+           strcmp(LZ4F_getErrorName(result), "ERROR_allocation_failed") == 0;
+}
+
 frz_code codec_lz4_frames(const uint8_t *in, size_t in_len, uint8_t *out, size_t out_len,
                           bool *fits, frz_error *err)
 {
     LZ4F_dctx *context = NULL;
     size_t more = 0; /* 0 at the end of a frame */
+    frz_code rc = FRZ_OK;
     *fits = false;
     if (LZ4F_isError(LZ4F_createDecompressionContext(&context, LZ4F_VERSION))) {
         return frz_fail_nomem(err, 0);
@@ -19,6 +27,10 @@ frz_code codec_lz4_frames(const uint8_t *in, size_t in_len, uint8_t *out, size_t
         size_t taken = in_len;
         size_t given = out_len;
         more = LZ4F_decompress(context, out, &given, in, &taken, NULL);
+        if (out_of_memory(more)) {
+            rc = frz_fail_nomem(err, 0);
+            break;
+        }
         if (LZ4F_isError(more) || (taken == 0 && given == 0)) {
             more = 1;
             break;
@@ -30,7 +42,7 @@ frz_code codec_lz4_frames(const uint8_t *in, size_t in_len, uint8_t *out, size_t
     }
     *fits = more == 0 && in_len == 0 && out_len == 0;
     LZ4F_freeDecompressionContext(context);
-    return FRZ_OK;
+    return rc;
 }
 
 frz_code codec_lz4_frame_decompress(const void *src, size_t src_len, void *dst, size_t dst_len,
