@@ -10,15 +10,21 @@
 
 #include "format/parquet/parquet_read.h"
 
+/* Level entries looked at at a time, and their bits. */
+#define BLOCK 1024
+#define WORDS (BLOCK / 64)
+
 /* The levels of the rows being assembled. */
 typedef struct entries {
+    const parquet_kernels *kernels;
     const uint8_t *defs, *reps; /* reps NULL: all 0 */
     size_t count;
 } entries;
 
 static entries leaf_levels(const parquet_leaf *leaf, int64_t rows)
 {
-    return (entries){.defs = leaf->out_defs.data,
+    return (entries){.kernels = parquet_kernels_of(leaf->sink.env),
+                     .defs = leaf->out_defs.data,
                      .reps = leaf->column->max_rep > 0 ? leaf->out_reps.data : NULL,
                      .count = parquet_leaf_entries(leaf, rows)};
 }
@@ -41,6 +47,38 @@ static frz_code null_in_required(const parquet_plan *plan, const parquet_leaf *l
                     plan->node->path, row);
 }
 
+/* ---- bits of entries ---- */
+
+/* Of n entries from at on: which reach a definition level without continuing a list inside of a
+ * repetition level. */
+static void entry_bits(const entries *e, size_t at, size_t n, uint8_t def, uint8_t rep,
+                       uint64_t *out)
+{
+    uint64_t inside[WORDS];
+    e->kernels->at_least(e->defs + at, n, def, out);
+    if (e->reps != NULL && rep < UINT8_MAX) {
+        e->kernels->at_least(e->reps + at, n, (uint8_t)(rep + 1), inside);
+        for (size_t i = 0; i < (n + 63) / 64; i++) {
+            out[i] &= ~inside[i];
+        }
+    }
+}
+
+/* The first entry that has no value although the node around it has; SIZE_MAX: none. */
+static size_t find_missing(const entries *e, size_t at, size_t n, uint8_t parent_def,
+                           const uint64_t *slots, const uint64_t *valid)
+{
+    uint64_t parent[WORDS];
+    e->kernels->at_least(e->defs + at, n, parent_def, parent);
+    for (size_t i = 0; i < (n + 63) / 64; i++) {
+        uint64_t missing = slots[i] & parent[i] & ~valid[i];
+        if (missing != 0) {
+            return at + i * 64 + (size_t)__builtin_ctzll(missing);
+        }
+    }
+    return SIZE_MAX;
+}
+
 /* ---- validity ---- */
 
 /*
@@ -54,28 +92,35 @@ static frz_code build_validity(const frz_env *env, const parquet_plan *plan,
     const parquet_node *node = plan->node;
     size_t slots = 0;
     frz_buffer *bits;
-    frz_code rc = frz_buffer_new(env, frz_bitmap_bytes((int64_t)length) + 8, &bits, err);
+    frz_code rc =
+        frz_buffer_new(env, frz_bitmap_bytes((int64_t)length) + PARQUET_SLACK, &bits, err);
     if (rc != FRZ_OK) {
         return rc;
     }
     memset(bits->data, 0, bits->size);
     size_t valid = 0;
-    for (size_t i = 0; i < e->count; i++) {
-        if (e->defs[i] < node->slot_def || (e->reps != NULL && e->reps[i] > node->rep)) {
-            continue;
-        }
-        if (slots == length) {
-            slots++;
+    for (size_t at = 0; at < e->count && slots <= length; at += BLOCK) {
+        size_t n = FRZ_MIN(e->count - at, (size_t)BLOCK);
+        size_t words = (n + 63) / 64;
+        uint64_t slot[WORDS], value[WORDS];
+        entry_bits(e, at, n, node->slot_def, node->rep, slot);
+        e->kernels->at_least(e->defs + at, n, node->def, value);
+        if (slots + e->kernels->ones(slot, words) > length) {
+            slots = length + 1;
             break;
         }
-        if (e->defs[i] >= node->def) {
-            frz_bit_set(bits->data, (int64_t)slots);
-            valid++;
-        } else if (plan->field->required && e->defs[i] >= parent_def) {
-            rc = null_in_required(plan, leaf, e, i, err);
-            goto out;
+        if (plan->field->required) {
+            size_t missing = find_missing(e, at, n, parent_def, slot, value);
+            if (missing != SIZE_MAX) {
+                rc = null_in_required(plan, leaf, e, missing, err);
+                goto out;
+            }
         }
-        slots++;
+        slots += e->kernels->append_bits(value, slot, words, bits->data, slots);
+        for (size_t i = 0; i < words; i++) {
+            value[i] &= slot[i];
+        }
+        valid += e->kernels->ones(value, words);
     }
     if (slots != length) {
         rc = disagree(plan, slots, length, err);
@@ -172,6 +217,18 @@ out:
     return rc;
 }
 
+/* True if an item stands before the first list of a block. */
+static bool item_of_nothing(const uint64_t *starts, const uint64_t *items, size_t words)
+{
+    for (size_t i = 0; i < words; i++) {
+        uint64_t before = starts[i] == 0 ? UINT64_MAX : (starts[i] & (0 - starts[i])) - 1;
+        if ((items[i] & before) != 0 || starts[i] != 0) {
+            return (items[i] & before) != 0;
+        }
+    }
+    return false;
+}
+
 /* Offsets of the items of a list or map; *items receives how many there are. */
 static frz_code build_offsets(const frz_env *env, const parquet_plan *plan, const entries *e,
                               size_t length, frz_buffer **out, size_t *items, frz_error *err)
@@ -185,19 +242,20 @@ static frz_code build_offsets(const frz_env *env, const parquet_plan *plan, cons
         return rc;
     }
     int32_t *offsets = (int32_t *)(void *)buffer->data;
-    for (size_t i = 0; i < e->count; i++) {
-        bool starts = e->reps[i] <= node->rep && e->defs[i] >= node->slot_def;
-        if (starts && slots < length) {
-            offsets[slots] = (int32_t)count;
+    for (size_t at = 0; at < e->count; at += BLOCK) {
+        size_t n = FRZ_MIN(e->count - at, (size_t)BLOCK);
+        size_t words = (n + 63) / 64;
+        uint64_t start[WORDS], item[WORDS];
+        entry_bits(e, at, n, node->slot_def, node->rep, start);
+        entry_bits(e, at, n, node->item_def, node->item_rep, item);
+        size_t begun = e->kernels->ones(start, words);
+        if (begun > length - slots || (slots == 0 && item_of_nothing(start, item, words))) {
+            slots = SIZE_MAX;
+            break;
         }
-        slots += starts;
-        if (e->defs[i] >= node->item_def && e->reps[i] <= node->item_rep) {
-            if (slots == 0) {
-                slots = SIZE_MAX; /* an item of nothing */
-                break;
-            }
-            count++;
-        }
+        e->kernels->offsets(start, item, words, (int32_t)count, offsets + slots);
+        slots += begun;
+        count += e->kernels->ones(item, words);
     }
     if (slots != length) {
         frz_buffer_unref(buffer);

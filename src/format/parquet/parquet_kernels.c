@@ -131,7 +131,17 @@ static void plain_at_least(const uint8_t *levels, size_t n, uint8_t least, uint6
     }
 }
 
-static uint64_t plain_compact(uint64_t word, uint64_t mask)
+static size_t plain_ones(const uint64_t *words, size_t n)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        count += (size_t)__builtin_popcountll(words[i]);
+    }
+    return count;
+}
+
+/* The bits of a word where mask has ones, moved together. */
+static uint64_t compact(uint64_t word, uint64_t mask)
 {
     uint64_t out = 0;
     if (mask == UINT64_MAX) {
@@ -141,6 +151,35 @@ static uint64_t plain_compact(uint64_t word, uint64_t mask)
         out |= (word >> __builtin_ctzll(mask) & 1) << k;
     }
     return out;
+}
+
+static size_t plain_append_bits(const uint64_t *words, const uint64_t *mask, size_t n,
+                                uint8_t *bits, size_t at)
+{
+    size_t begin = at;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t word = compact(words[i], mask[i]);
+        uint8_t *p = bits + (at >> 3);
+        unsigned shift = (unsigned)(at & 7);
+        frz_store_le64(p, frz_load_le64(p) | word << shift);
+        if (shift > 0) {
+            p[8] = (uint8_t)(word >> (64 - shift));
+        }
+        at += (size_t)__builtin_popcountll(mask[i]);
+    }
+    return at - begin;
+}
+
+static void plain_offsets(const uint64_t *starts, const uint64_t *items, size_t n, int32_t count,
+                          int32_t *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        for (uint64_t s = starts[i]; s != 0; s &= s - 1) {
+            uint64_t before = (s & (0 - s)) - 1;
+            *out++ = count + __builtin_popcountll(items[i] & before);
+        }
+        count += __builtin_popcountll(items[i]);
+    }
 }
 
 static uint64_t plain_scatter(uint64_t word, uint64_t mask)
@@ -169,7 +208,9 @@ const parquet_kernels parquet_kernels_plain = {
     .largest_u8 = plain_largest_u8,
     .count_u8 = plain_count_u8,
     .at_least = plain_at_least,
-    .compact = plain_compact,
+    .ones = plain_ones,
+    .append_bits = plain_append_bits,
+    .offsets = plain_offsets,
     .scatter = plain_scatter,
 };
 

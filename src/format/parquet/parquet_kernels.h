@@ -45,9 +45,15 @@ typedef struct parquet_kernels {
     size_t (*count_u8)(const uint8_t *values, size_t n, uint8_t value);
     /* Bit i of out[i / 64] tells whether levels[i] >= least; the last word is filled with 0. */
     void (*at_least)(const uint8_t *levels, size_t n, uint8_t least, uint64_t *out);
-    /* The bits of a word at the places where mask has ones, moved together. */
-    uint64_t (*compact)(uint64_t word, uint64_t mask);
-    /* The reverse: the low bits of a word go to the places where mask has ones. */
+    size_t (*ones)(const uint64_t *words, size_t n);
+    /* Append the bits of words where mask has ones to a bitmap whose bits from at on are 0 and that
+     * has PARQUET_SLACK bytes behind it; returns how many they are. */
+    size_t (*append_bits)(const uint64_t *words, const uint64_t *mask, size_t n, uint8_t *bits,
+                          size_t at);
+    /* For each one of starts, how many ones of items stand before it, and count more. */
+    void (*offsets)(const uint64_t *starts, const uint64_t *items, size_t n, int32_t count,
+                    int32_t *out);
+    /* The low bits of a word go to the places where mask has ones. */
     uint64_t (*scatter)(uint64_t word, uint64_t mask);
 } parquet_kernels;
 

@@ -278,9 +278,41 @@ AVX2 static void avx2_at_least(const uint8_t *levels, size_t n, uint8_t least, u
     plain->at_least(levels + i, n - i, least, out + i / 64);
 }
 
-AVX2 static uint64_t avx2_compact(uint64_t word, uint64_t mask)
+AVX2 static size_t avx2_ones(const uint64_t *words, size_t n)
 {
-    return _pext_u64(word, mask);
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        count += (size_t)_mm_popcnt_u64(words[i]);
+    }
+    return count;
+}
+
+AVX2 static size_t avx2_append_bits(const uint64_t *words, const uint64_t *mask, size_t n,
+                                    uint8_t *bits, size_t at)
+{
+    size_t begin = at;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t word = _pext_u64(words[i], mask[i]);
+        uint8_t *p = bits + (at >> 3);
+        unsigned shift = (unsigned)(at & 7);
+        frz_store_le64(p, frz_load_le64(p) | word << shift);
+        if (shift > 0) {
+            p[8] = (uint8_t)(word >> (64 - shift));
+        }
+        at += (size_t)_mm_popcnt_u64(mask[i]);
+    }
+    return at - begin;
+}
+
+AVX2 static void avx2_offsets(const uint64_t *starts, const uint64_t *items, size_t n,
+                              int32_t count, int32_t *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        for (uint64_t s = starts[i]; s != 0; s = _blsr_u64(s)) {
+            *out++ = count + (int32_t)_mm_popcnt_u64(items[i] & (_blsi_u64(s) - 1));
+        }
+        count += (int32_t)_mm_popcnt_u64(items[i]);
+    }
 }
 
 AVX2 static uint64_t avx2_scatter(uint64_t word, uint64_t mask)
@@ -302,7 +334,9 @@ const parquet_kernels parquet_kernels_avx2 = {
     .largest_u8 = avx2_largest_u8,
     .count_u8 = avx2_count_u8,
     .at_least = avx2_at_least,
-    .compact = avx2_compact,
+    .ones = avx2_ones,
+    .append_bits = avx2_append_bits,
+    .offsets = avx2_offsets,
     .scatter = avx2_scatter,
 };
 

@@ -16,7 +16,8 @@
 /* Most level entries that one row may have; a list of this many numbers is half a GiB. */
 #define MAX_ROW_ENTRIES (64u << 20)
 #define MAX_BYTES ((size_t)INT32_MAX)
-#define LEAST_RUN 128 /* of values that are all there: worth its own way */
+#define MOST_LIKELY (32 << 20) /* bytes taken on the word of the footer */
+#define LEAST_RUN 128          /* of values that are all there: worth its own way */
 
 /* ---- lifetime ---- */
 
@@ -87,6 +88,12 @@ frz_code parquet_leaf_start(parquet_leaf *leaf, size_t group, frz_error *err)
     leaf->group_end = g->first_row + g->num_rows;
     leaf->block_at = leaf->block_count = 0;
     leaf->row_bytes = estimate(leaf, &chunk, g->num_rows);
+    double rows = (double)FRZ_MAX(g->num_rows, (int64_t)1);
+    double values = (double)FRZ_MAX(chunk.num_values, (int64_t)1);
+    leaf->row_values = values / rows;
+    if (leaf->value_bytes == 0) {
+        leaf->value_bytes = (double)FRZ_MAX(chunk.total_uncompressed_size, 0) / values;
+    }
     FRZ_TRY(parquet_pages_start(&leaf->pages, &chunk, err));
     if (leaf->column->max_rep == 0 && chunk.num_values != g->num_rows) {
         rc = frz_fail(err, FRZ_E_CORRUPT, "the chunk has %" PRId64 " values for %" PRId64 " rows",
@@ -293,9 +300,28 @@ static frz_code share_page(parquet_leaf *leaf, int64_t n, struct ArrowArray *out
     return rc;
 }
 
-/* Learn from a batch that was larger than thought. */
+/* Memory for what n rows likely hold, so that values are not moved while they become more. */
+static frz_code reserve_likely(parquet_leaf *leaf, int64_t n, frz_error *err)
+{
+    parquet_sink *s = &leaf->sink;
+    double values = (double)n * leaf->row_values;
+    double most = FRZ_MIN((double)leaf->soft_bytes, MOST_LIKELY);
+    if (leaf->type == NULL || s->values != NULL) {
+        return FRZ_OK;
+    }
+    if (s->width > 0) {
+        return parquet_sink_reserve(s, (size_t)FRZ_MIN(values, most / (double)s->width), 0, err);
+    }
+    return parquet_sink_reserve(s, (size_t)FRZ_MIN(values, most / sizeof(int32_t)),
+                                (size_t)FRZ_MIN(values * leaf->value_bytes * 1.0625, most), err);
+}
+
+/* Learn from a batch, also whether it was larger than thought. */
 static void learn(parquet_leaf *leaf, size_t bytes, int64_t rows)
 {
+    if (leaf->sink.count > 0) {
+        leaf->value_bytes = (double)leaf->sink.bytes / (double)leaf->sink.count;
+    }
     if (rows > 0 && bytes >= leaf->soft_bytes) {
         leaf->row_bytes = FRZ_MAX(leaf->row_bytes, (double)bytes / (double)rows);
     }
@@ -311,9 +337,7 @@ frz_code parquet_leaf_flat(parquet_leaf *leaf, int64_t n, struct ArrowArray *out
         FRZ_TRY(share_page(leaf, n, out, err));
         goto out;
     }
-    if (leaf->sink.width > 0) {
-        FRZ_TRY(parquet_sink_reserve(&leaf->sink, (size_t)n, 0, err));
-    }
+    FRZ_TRY(reserve_likely(leaf, n, err));
     while (rows < n && (rows == 0 || leaf->sink.bytes < leaf->soft_bytes)) {
         size_t taken;
         FRZ_TRY(need_page(leaf, err));
@@ -335,15 +359,6 @@ out:
 
 /* ---- levels in blocks ---- */
 
-static bool levels_fit(const uint8_t *levels, size_t n, uint8_t max)
-{
-    uint8_t largest = 0;
-    for (size_t i = 0; i < n; i++) {
-        largest = FRZ_MAX(largest, levels[i]);
-    }
-    return largest <= max;
-}
-
 static frz_code fill_levels(parquet_leaf *leaf, parquet_hybrid *h, uint8_t max, size_t n,
                             uint8_t *out, frz_error *err)
 {
@@ -354,7 +369,7 @@ static frz_code fill_levels(parquet_leaf *leaf, parquet_hybrid *h, uint8_t max, 
     if (parquet_hybrid_u8(h, out, n) != n) {
         return short_levels(leaf, err);
     }
-    if (!levels_fit(out, n, max)) {
+    if (h->kernels->largest_u8(out, n) > max) {
         return frz_fail_at(err, FRZ_E_CORRUPT, leaf->pages.header_at,
                            "page at byte %" PRIu64 ": a level is larger than %d",
                            leaf->pages.header_at, max);
@@ -391,6 +406,11 @@ out:
     return rc;
 }
 
+static size_t count_levels(const parquet_leaf *leaf, const uint8_t *levels, size_t n, uint8_t level)
+{
+    return parquet_kernels_of(leaf->sink.env)->count_u8(levels, n, level);
+}
+
 /* Entries of the block, at most limit, before more than n rows have begun; *rows counts. */
 static size_t entries_of_rows(const parquet_leaf *leaf, size_t limit, int64_t n, int64_t *rows)
 {
@@ -398,6 +418,11 @@ static size_t entries_of_rows(const parquet_leaf *leaf, size_t limit, int64_t n,
         size_t take = (size_t)FRZ_MIN((int64_t)limit, n - *rows);
         *rows += (int64_t)take;
         return take;
+    }
+    int64_t all = (int64_t)count_levels(leaf, leaf->reps + leaf->block_at, limit, 0);
+    if (all <= n - *rows) {
+        *rows += all;
+        return limit;
     }
     for (size_t i = 0; i < limit; i++) {
         if (leaf->reps[leaf->block_at + i] == 0) {
@@ -408,15 +433,6 @@ static size_t entries_of_rows(const parquet_leaf *leaf, size_t limit, int64_t n,
         }
     }
     return limit;
-}
-
-static size_t count_equal(const uint8_t *levels, size_t n, uint8_t level)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < n; i++) {
-        count += levels[i] == level;
-    }
-    return count;
 }
 
 /* ---- nested columns ---- */
@@ -432,7 +448,7 @@ static frz_code take_entries(parquet_leaf *leaf, size_t n, frz_error *err)
     const uint8_t *defs = leaf->defs + leaf->block_at;
     size_t bad;
     if (leaf->type != NULL) {
-        size_t values = count_equal(defs, n, leaf->column->max_def);
+        size_t values = count_levels(leaf, defs, n, leaf->column->max_def);
         FRZ_TRY(parquet_append(leaf, values, &bad, err));
         if (bad < values) {
             return leaf->conversion == PARQUET_TEXT
@@ -463,6 +479,7 @@ static frz_code nested_rows(parquet_leaf *leaf, int64_t n, frz_error *err)
     frz_code rc = FRZ_OK;
     int64_t begun = leaf->out_rows;
     leaf->out_partial = false;
+    FRZ_TRY(reserve_likely(leaf, n, err));
     for (;;) {
         rc = need_block(leaf, err);
         if (rc == FRZ_END) {
@@ -536,11 +553,10 @@ size_t parquet_leaf_entries(const parquet_leaf *leaf, int64_t rows)
     if (leaf->column->max_rep == 0) {
         return (size_t)rows;
     }
+    /* from the end, where few rows are beyond these */
     size_t n = leaf->out_reps.len;
-    for (size_t i = 0; i < n; i++) {
-        if (leaf->out_reps.data[i] == 0 && rows-- == 0) {
-            return i;
-        }
+    for (int64_t beyond = leaf->out_rows - rows; beyond > 0; n--) {
+        beyond -= leaf->out_reps.data[n - 1] == 0;
     }
     return n;
 }
@@ -598,7 +614,8 @@ static frz_code skip_nested_in_block(parquet_leaf *leaf, int64_t end, frz_error 
     size_t have = leaf->block_count - leaf->block_at;
     size_t take = entries_of_rows(leaf, have, end - leaf->row, &rows);
     if (leaf->type != NULL) {
-        size_t values = count_equal(leaf->defs + leaf->block_at, take, leaf->column->max_def);
+        size_t values =
+            count_levels(leaf, leaf->defs + leaf->block_at, take, leaf->column->max_def);
         FRZ_TRY(parquet_values_skip(&leaf->pages.values, values, err));
     }
     leaf->block_at += take;

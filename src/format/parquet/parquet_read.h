@@ -337,8 +337,10 @@ typedef struct parquet_leaf {
     int64_t row;   /* file's row that is read next */
     int64_t group_end;
     parquet_sink sink;
-    size_t soft_bytes; /* a batch of more bytes ends early */
-    double row_bytes;  /* estimate */
+    size_t soft_bytes;  /* a batch of more bytes ends early */
+    double row_bytes;   /* estimate */
+    double row_values;  /* in the row group */
+    double value_bytes; /* of variable-length values, as last seen */
     /* levels that were decoded but not taken; as large as the pages want, since a manifest has
      * hundreds of columns of a few rows */
     frz_buf block;

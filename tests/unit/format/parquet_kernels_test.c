@@ -253,7 +253,61 @@ static void kernels__levels_as_words(void **state)
     }
 }
 
-static void kernels__compact_and_scatter(void **state)
+static void kernels__bits_of_a_mask(void **state)
+{
+    FOR_KERNELS(k)
+    {
+        for (size_t n = 0; n < 6; n++) {
+            uint64_t words[6], mask[6];
+            uint8_t bits[64 + PARQUET_SLACK] = {0};
+            size_t begin = next_below(20);
+            size_t count = 0;
+            for (size_t i = 0; i < n; i++) {
+                words[i] = next_random();
+                mask[i] = i == 1 ? 0 : i == 2 ? UINT64_MAX : next_random() & next_random();
+            }
+            size_t appended = k->append_bits(words, mask, n, bits, begin);
+            for (size_t i = 0; i < n * 64; i++) {
+                if ((mask[i / 64] >> i % 64 & 1) != 0) {
+                    assert_int_equal(frz_bit_get(bits, (int64_t)(begin + count)),
+                                     words[i / 64] >> i % 64 & 1);
+                    count++;
+                }
+            }
+            assert_int_equal(appended, count);
+            assert_int_equal(k->ones(mask, n), count);
+            assert_int_equal(frz_bitmap_count(bits, 0, (int64_t)begin), 0);
+            assert_int_equal(frz_bitmap_count(bits, (int64_t)(begin + count), 64), 0);
+        }
+    }
+}
+
+static void kernels__offsets_of_lists(void **state)
+{
+    FOR_KERNELS(k)
+    {
+        for (size_t n = 0; n < 6; n++) {
+            uint64_t starts[6], items[6];
+            int32_t out[6 * 64 + 1];
+            int32_t count = 7;
+            size_t lists = 0;
+            for (size_t i = 0; i < n; i++) {
+                starts[i] = i == 3 ? 0 : next_random() & next_random();
+                items[i] = i == 2 ? UINT64_MAX : next_random() | next_random();
+            }
+            k->offsets(starts, items, n, count, out);
+            for (size_t i = 0; i < n * 64; i++) {
+                if ((starts[i / 64] >> i % 64 & 1) != 0) {
+                    assert_int_equal(out[lists], count);
+                    lists++;
+                }
+                count += (int32_t)(items[i / 64] >> i % 64 & 1);
+            }
+        }
+    }
+}
+
+static void kernels__scatter_bits(void **state)
 {
     FOR_KERNELS(k)
     {
@@ -262,16 +316,13 @@ static void kernels__compact_and_scatter(void **state)
             uint64_t mask = round == 0   ? 0
                             : round == 1 ? UINT64_MAX
                                          : next_random() & next_random();
-            uint64_t together = 0;
             uint64_t apart = 0;
             for (unsigned i = 0, at = 0; i < 64; i++) {
                 if ((mask >> i & 1) != 0) {
-                    together |= (word >> i & 1) << at;
                     apart |= (word >> at & 1) << i;
                     at++;
                 }
             }
-            assert_true(k->compact(word, mask) == together);
             assert_true(k->scatter(word, mask) == apart);
         }
     }
@@ -301,7 +352,9 @@ int main(void)
         TEST_WITH_ENV(kernels__gather_any_entry),
         TEST_WITH_ENV(kernels__spread_over_any_bitmap),
         TEST_WITH_ENV(kernels__levels_as_words),
-        TEST_WITH_ENV(kernels__compact_and_scatter),
+        TEST_WITH_ENV(kernels__bits_of_a_mask),
+        TEST_WITH_ENV(kernels__offsets_of_lists),
+        TEST_WITH_ENV(kernels__scatter_bits),
         TEST_WITH_ENV(kernels__are_chosen_by_the_environment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
