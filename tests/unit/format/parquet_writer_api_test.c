@@ -122,7 +122,7 @@ static void encodings__one_that_a_type_cannot_have_is_refused(void **state)
                   "column \"c\" of type double (DOUBLE) cannot have encoding DELTA_BINARY_PACKED");
     check_refused(state, "f", FRZ_PARQUET_RLE_DICTIONARY, "cannot have encoding RLE_DICTIONARY");
     check_refused(state, "a", FRZ_PARQUET_RLE, "cannot have encoding RLE (3)");
-    check_refused(state, "a", (frz_parquet_encoding)4, "cannot have encoding unknown (4)");
+    check_refused(state, "a", (frz_parquet_encoding)14, "cannot have encoding unknown (14)");
     check_refused(state, "b.element.x", FRZ_PARQUET_BYTE_STREAM_SPLIT,
                   "column \"b.element.x\" of type string (BYTE_ARRAY)");
 }
