@@ -56,6 +56,9 @@ typedef struct frz_env_options {
      * starts threads when they are first needed and ends them in frz_env_free(). Results do not
      * depend on it. Not used if there is an executor. */
     int threads;
+    /** Most bytes of parsed footers and indexes of files that are kept for opening the same files
+     * again. 0: 64 MiB; 1 keeps nothing. A file that has changed is read anew. */
+    size_t cache_bytes;
 } frz_env_options;
 
 /** As many threads as processors that the process may run on. */
@@ -63,7 +66,7 @@ typedef struct frz_env_options {
 
 #define FRZ_ENV_OPTIONS_INIT                                                                       \
     {                                                                                              \
-        sizeof(frz_env_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                             \
+        sizeof(frz_env_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                          \
     }
 
 /** What an environment has done since it was made. */
@@ -90,6 +93,9 @@ FRZ_API frz_code frz_env_new(const frz_env_options *opts, frz_env **out, frz_err
 
 /** Free an environment and end its threads. NULL is fine. */
 FRZ_API void frz_env_free(frz_env *env);
+
+/** Forget everything that is kept for opening files again. Safe from any thread. */
+FRZ_API void frz_env_drop_cache(const frz_env *env);
 
 /** Read the counters. Safe from any thread. */
 FRZ_API void frz_env_counters_get(const frz_env *env, frz_env_counters *out);

@@ -249,6 +249,29 @@ frz_code frz_parallel(const frz_env *env, size_t count,
                       frz_code (*task)(void *ctx, size_t index, frz_error *err), void *ctx,
                       frz_error *err);
 
+/* ---- the cache (base_cache.c) ---- */
+
+/*
+ * First member of an immutable object that the environment can keep for whoever wants it again:
+ * a footer, an index. Whoever makes it fills in these members, refs with 1.
+ */
+typedef struct frz_cached {
+    frz_str
+        key; /* names kind, file and content (frz_file_cache_key); lives as long as the object */
+    size_t bytes; /* about, what the object holds; more than 0 */
+    void (*free)(struct frz_cached *object);
+    _Atomic size_t refs;
+    struct frz_cached *next, *newer, *older; /* of the cache */
+} frz_cached;
+
+/* The object of this key and a reference to it; NULL if there is none. */
+frz_cached *frz_cache_get(const frz_env *env, frz_str key);
+/* Keep an object, with a reference of the cache's own, if there is room for it and its key is new.
+ * Objects unused for longest make room. */
+void frz_cache_put(const frz_env *env, frz_cached *object);
+/* Give back a reference; the last one frees. NULL is fine. */
+void frz_cached_unref(frz_cached *object);
+
 /* ---- the environment ---- */
 
 #define FRZ_LOG_RULES 16
@@ -272,6 +295,7 @@ struct frz_env {
     frz_executor executor;
     struct frz_pool *pool; /* behind the executor, if it is the environment's own */
     unsigned cpu;          /* FRZ_CPU_… that may be used */
+    struct frz_cache *cache;
     /* counters; changed through const pointers, so they live behind one */
     struct frz_env_atomics *counters;
 };

@@ -12,6 +12,15 @@ void frz_log_stderr(void *ctx, const char *component, frz_log_level level, const
 int64_t frz_clock_system(void *ctx);
 frz_code frz_random_system(void *ctx, void *buf, size_t len);
 
+/* ---- the cache (base_cache.c) ---- */
+
+typedef struct frz_cache frz_cache;
+
+/* Keeps at most limit bytes of objects. */
+frz_code frz_cache_new(const frz_env *env, size_t limit, frz_cache **out, frz_error *err);
+/* Objects that are in use outlive it. NULL is fine. */
+void frz_cache_free(const frz_env *env, frz_cache *cache);
+
 /* ---- the built-in executor (base_pool.c) ---- */
 
 typedef struct frz_pool frz_pool;

@@ -7,6 +7,8 @@
 #include "base/base_internal.h"
 #include "io/io_file.h"
 
+#define CACHE_BYTES ((size_t)64 << 20)
+
 static void *system_alloc(void *ctx, size_t size)
 {
     (void)ctx;
@@ -34,7 +36,12 @@ static const frz_allocator system_allocator = {sizeof(frz_allocator), system_all
 static void env_fill(frz_env *env, const frz_env_options *opts)
 {
     env->allocator = opts->allocator != NULL ? *opts->allocator : system_allocator;
-    env->storage = opts->storage != NULL ? *opts->storage : frz_storage_local;
+    env->storage = frz_storage_local;
+    if (opts->storage != NULL) { /* of a program built for an older version: what it knew */
+        env->storage = (frz_storage){0};
+        memcpy(&env->storage, opts->storage,
+               FRZ_MIN(opts->storage->struct_size, sizeof env->storage));
+    }
     env->now_ms = opts->now_ms != NULL ? opts->now_ms : frz_clock_system;
     env->random_bytes = opts->random_bytes != NULL ? opts->random_bytes : frz_random_system;
     env->clock_ctx = opts->clock_ctx;
@@ -74,12 +81,15 @@ frz_code frz_env_new(const frz_env_options *opts, frz_env **out, frz_error *err)
             goto out;
         }
     }
+    FRZ_TRY(frz_cache_new(env, given.cache_bytes != 0 ? given.cache_bytes : CACHE_BYTES,
+                          &env->cache, err));
     FRZ_TRY(frz_executor_configure(env, given.executor, given.threads, err));
     *out = env;
     env = NULL;
     counters = NULL;
 out:
     if (env != NULL && counters != NULL) {
+        frz_cache_free(env, env->cache);
         frz_free(env, env->sqlite_vfs);
     }
     if (env != NULL) {
@@ -98,6 +108,7 @@ void frz_env_free(frz_env *env)
     }
     frz_allocator allocator = env->allocator;
     frz_pool_free(env->pool);
+    frz_cache_free(env, env->cache);
     frz_free(env, env->sqlite_vfs);
     allocator.free(allocator.ctx, env->counters, sizeof *env->counters);
     allocator.free(allocator.ctx, env, sizeof *env);

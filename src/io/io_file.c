@@ -9,6 +9,7 @@
 /* A file up to this size is read at once when it is opened: a manifest of a wide table is hundreds
  * of small chunks. */
 #define SMALL_FILE ((size_t)256 << 10)
+#define MAX_IDENTITY 128
 
 struct frz_file {
     const frz_env *env;
@@ -93,6 +94,34 @@ uint64_t frz_file_size(const frz_file *file)
 const char *frz_file_location(const frz_file *file)
 {
     return file->location;
+}
+
+frz_code frz_file_cache_key(const frz_file *file, const char *kind, frz_str *out, frz_error *err)
+{
+    const frz_env *env = file->env;
+    uint8_t id[MAX_IDENTITY];
+    size_t id_len = 0;
+    size_t kind_len = strlen(kind) + 1;
+    size_t location_len = strlen(file->location) + 1;
+    *out = (frz_str){NULL, 0};
+    if (env->storage.identity != NULL) {
+        id_len = env->storage.identity(env->storage.ctx, file->handle, id, sizeof id);
+    }
+    assert(id_len <= sizeof id);
+    if (id_len == 0) {
+        return FRZ_OK;
+    }
+    size_t len = kind_len + location_len + sizeof(uint64_t) + id_len;
+    char *key = frz_alloc(env, len);
+    if (key == NULL) {
+        return frz_fail_nomem(err, len);
+    }
+    memcpy(key, kind, kind_len);
+    memcpy(key + kind_len, file->location, location_len);
+    frz_store_le64(key + kind_len + location_len, file->size);
+    memcpy(key + len - id_len, id, id_len);
+    *out = (frz_str){key, len};
+    return FRZ_OK;
 }
 
 frz_code frz_file_read(const frz_file *file, uint64_t offset, void *buf, size_t len, frz_error *err)

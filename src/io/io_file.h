@@ -29,6 +29,10 @@ const char *frz_file_location(const frz_file *file);
 /* Exactly len bytes; a range beyond the end is FRZ_E_CORRUPT naming file and offset. */
 frz_code frz_file_read(const frz_file *file, uint64_t offset, void *buf, size_t len,
                        frz_error *err);
+/* A key for the environment's cache that names what was made of the file (kind, without a NUL) and
+ * the file with its present content; free with frz_free. ptr NULL: the storage does not tell one
+ * content from another, and nothing may be kept. */
+frz_code frz_file_cache_key(const frz_file *file, const char *kind, frz_str *out, frz_error *err);
 /* The whole file, at most max bytes. */
 frz_code frz_file_read_all(const frz_env *env, const char *location, size_t max, frz_buf *out,
                            frz_error *err);

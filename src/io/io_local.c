@@ -12,11 +12,13 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "io/io_file.h"
 
 #define COPY_CHUNK (1u << 20)
+#define REST_SECONDS 4
 
 /* A file descriptor needs no memory of its own: the handle is the number, one up so that
  * descriptor 0 is not NULL. */
@@ -71,6 +73,32 @@ out:
         close(fd);
     }
     return rc;
+}
+
+/*
+ * Device, inode and times: a file that is replaced has another inode, one that is changed in place
+ * another change time. But a time has a granularity, that of the clock tick or on some file systems
+ * two seconds, so a file that was changed just now could be changed again without a sign of it:
+ * only files that have rested for longer have an identity.
+ */
+static size_t local_identity(void *ctx, void *file, void *id, size_t capacity)
+{
+    struct stat st;
+    struct timespec now;
+    (void)ctx;
+    if (fstat(fd_of(file), &st) != 0 || clock_gettime(CLOCK_REALTIME, &now) != 0 ||
+        st.st_ctim.tv_sec > now.tv_sec - REST_SECONDS) {
+        return 0;
+    }
+    const uint64_t parts[] = {(uint64_t)st.st_dev,          (uint64_t)st.st_ino,
+                              (uint64_t)st.st_size,         (uint64_t)st.st_mtim.tv_sec,
+                              (uint64_t)st.st_mtim.tv_nsec, (uint64_t)st.st_ctim.tv_sec,
+                              (uint64_t)st.st_ctim.tv_nsec};
+    if (capacity < sizeof parts) {
+        return 0;
+    }
+    memcpy(id, parts, sizeof parts);
+    return sizeof parts;
 }
 
 /* Make one folder and those above it. That their names are durable is the business of whoever
@@ -368,4 +396,5 @@ const frz_storage frz_storage_local = {
     .remove = local_remove,
     .list = local_list,
     .ctx = NULL,
+    .identity = local_identity,
 };

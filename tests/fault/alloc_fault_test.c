@@ -56,6 +56,7 @@ static int64_t run_once(frz_code (*run)(const frz_env *, const char *, frz_error
     assert_non_null(env);
     state = (failing_allocator){0, fail_at};
     *rc = run(env, folder, &err);
+    frz_env_drop_cache(env);
     frz_env_counters_get(env, &counters);
     if (counters.bytes_allocated != 0) {
         fail_msg("allocation %lld fails: %llu bytes leak", (long long)fail_at,

@@ -318,6 +318,8 @@ static frz_code fault_list(void *ctx, const char *location, frz_storage_visit vi
     return fault_step(0) ? injected(err, "list") : LOCAL.list(ctx, location, visit, visit_ctx, err);
 }
 
+/* Without an identity nothing is kept from one opening of a file to the next, so that the steps of
+ * a scenario do not depend on the age of files. */
 const frz_storage fault_storage = {
     .struct_size = sizeof(frz_storage),
     .open = fault_open,

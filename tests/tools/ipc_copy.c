@@ -127,6 +127,7 @@ int main(int argc, char **argv)
         frz_error_format(&err, message, sizeof message);
         fprintf(stderr, "%s: %s\n", frz_code_name(rc), message);
     }
+    frz_env_drop_cache(env);
     frz_env_counters_get(env, &counters);
     if (counters.bytes_allocated != 0) {
         fprintf(stderr, "%llu bytes were not given back\n",

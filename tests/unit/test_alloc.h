@@ -63,6 +63,7 @@ static inline uint64_t test_fail_every_allocation(test_scenario scenario)
         allocator.calls = 0;
         allocator.fail_at = n;
         frz_code rc = scenario(env, &err);
+        frz_env_drop_cache(env);
         frz_env_counters_get(env, &counters);
         frz_env_free(env);
         if (counters.bytes_allocated != 0) {

@@ -30,6 +30,7 @@ static inline int test_env_teardown(void **state)
 {
     frz_env_counters counters;
     frz_env *env = *state;
+    frz_env_drop_cache(env);
     frz_env_counters_get(env, &counters);
     frz_env_free(env);
     if (counters.bytes_allocated != 0) {

@@ -59,6 +59,12 @@ typedef struct frz_storage {
     frz_code (*list)(void *ctx, const char *location, frz_storage_visit visit, void *visit_ctx,
                      frz_error *err);
     void *ctx;
+    /** Optional, NULL if there is none: bytes that tell the content of this open file from every
+     * other content that its location has had or will have, such as inode and times, or an entity
+     * tag. Returns how many were written to id; 0 if that cannot be told, at least for now. What
+     * was read from the file may then be kept for a later open of the location with the same size
+     * and bytes. */
+    size_t (*identity)(void *ctx, void *file, void *id, size_t capacity);
 } frz_storage;
 
 #ifdef __cplusplus

@@ -11,7 +11,7 @@ static void file_close(frz_data_file *base)
         const frz_env *env = file->base.env;
         frz_file_close(file->base.file);
         frz_arena_reset(&file->base.mapped);
-        parquet_footer_free(file->footer);
+        parquet_footer_unref(file->footer);
         frz_free(env, file);
     }
 }
@@ -26,7 +26,7 @@ static frz_code file_open(const frz_env *env, frz_file *source, frz_data_file **
     }
     file->base = (frz_data_file){.model = &frz_parquet_model, .env = env, .file = source};
     frz_arena_init(&file->base.mapped, env, FRZ_ARENA_NO_LIMIT);
-    FRZ_TRY(parquet_footer_load(env, source, &file->footer, err));
+    FRZ_TRY(parquet_footer_get(env, source, &file->footer, err));
     const parquet_footer *footer = file->footer;
     file->metadata = footer->metadata;
     file->footer_start = footer->start;

@@ -1,6 +1,6 @@
 /*
  * Loading a footer: finding it at the end of the file, parsing it, and everything that follows from
- * it alone. The result is immutable.
+ * it alone. Opening a file again finds it in the environment's cache.
  */
 #include "format/parquet/parquet.h"
 #include "format/parquet/parquet_internal.h"
@@ -139,26 +139,34 @@ out:
     return rc;
 }
 
-void parquet_footer_free(parquet_footer *footer)
+static void footer_free(frz_cached *cached)
 {
-    if (footer != NULL) {
-        const frz_env *env = footer->env;
-        frz_arena_reset(&footer->arena);
-        frz_free(env, footer->bytes);
-        frz_free(env, footer);
-    }
+    parquet_footer *footer = (parquet_footer *)cached;
+    const frz_env *env = footer->env;
+    frz_free(env, (void *)(uintptr_t)footer->cached.key.ptr);
+    frz_arena_reset(&footer->arena);
+    frz_free(env, footer->bytes);
+    frz_free(env, footer);
 }
 
-frz_code parquet_footer_load(const frz_env *env, const frz_file *file, parquet_footer **out,
-                             frz_error *err)
+void parquet_footer_unref(parquet_footer *footer)
+{
+    frz_cached_unref(footer == NULL ? NULL : &footer->cached);
+}
+
+/* key moves into the footer, also on failure. */
+static frz_code load(const frz_env *env, const frz_file *file, frz_str key, parquet_footer **out,
+                     frz_error *err)
 {
     frz_code rc = FRZ_OK;
     size_t len = 0;
     size_t limit;
     parquet_footer *footer = frz_alloc_zero(env, 1, sizeof *footer);
     if (footer == NULL) {
+        frz_free(env, (void *)(uintptr_t)key.ptr);
         return frz_fail_nomem(err, sizeof *footer);
     }
+    footer->cached = (frz_cached){.key = key, .free = footer_free, .refs = 1};
     footer->env = env;
     rc = frz_context(err, read_bytes(file, footer, &len, err), "Parquet footer");
     FRZ_TRY(rc);
@@ -172,9 +180,30 @@ frz_code parquet_footer_load(const frz_env *env, const frz_file *file, parquet_f
                                  &footer->column_count, err));
     FRZ_TRY(check_groups(footer, err));
     FRZ_TRY(number_rows(footer, err));
+    footer->cached.bytes = sizeof *footer + key.len + len + footer->arena.used;
     *out = footer;
     footer = NULL;
 out:
-    parquet_footer_free(footer);
+    parquet_footer_unref(footer);
+    return rc;
+}
+
+frz_code parquet_footer_get(const frz_env *env, const frz_file *file, parquet_footer **out,
+                            frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_str key = {NULL, 0};
+    FRZ_TRY(frz_file_cache_key(file, "parquet footer", &key, err));
+    frz_cached *found = key.ptr == NULL ? NULL : frz_cache_get(env, key);
+    if (found != NULL) {
+        frz_free(env, (void *)(uintptr_t)key.ptr);
+        *out = (parquet_footer *)found;
+        return FRZ_OK;
+    }
+    FRZ_TRY(load(env, file, key, out, err));
+    if (key.ptr != NULL) {
+        frz_cache_put(env, &(*out)->cached);
+    }
+out:
     return rc;
 }

@@ -158,7 +158,9 @@ const char *parquet_physical_name(parquet_physical physical);
 
 /* ---- a footer and what follows from it (parquet_footer_load.c) ---- */
 
+/* Immutable; open files of the same content share one. */
 typedef struct parquet_footer {
+    frz_cached cached;
     const frz_env *env;
     uint8_t *bytes;  /* FileMetaData */
     uint64_t start;  /* file offset of its first byte; column data lies before */
@@ -171,9 +173,10 @@ typedef struct parquet_footer {
     int64_t *split_offsets;
 } parquet_footer;
 
-frz_code parquet_footer_load(const frz_env *env, const frz_file *file, parquet_footer **out,
-                             frz_error *err);
-void parquet_footer_free(parquet_footer *footer); /* NULL is fine */
+/* The footer of an open file, from the environment's cache if it is there. */
+frz_code parquet_footer_get(const frz_env *env, const frz_file *file, parquet_footer **out,
+                            frz_error *err);
+void parquet_footer_unref(parquet_footer *footer); /* NULL is fine */
 
 /* ---- the open file (parquet_file.c) ---- */
 

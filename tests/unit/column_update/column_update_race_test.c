@@ -290,6 +290,7 @@ static bool race_with_failure(uint64_t n)
     }
     check_table(&f, false);
     fixture_close(&f);
+    frz_env_drop_cache(env);
     frz_env_counters_get(env, &counters);
     frz_env_free(env);
     assert_int_equal(counters.bytes_allocated, 0);

@@ -106,6 +106,7 @@ static int fixture_teardown(void **state)
     char command[128];
     frz_env_counters counters;
     frz_catalog_close(f->catalog);
+    frz_env_drop_cache(f->env);
     frz_env_counters_get(f->env, &counters);
     frz_env_free(f->env);
     snprintf(command, sizeof command, "rm -rf '%s'", f->folder);

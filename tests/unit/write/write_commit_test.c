@@ -181,6 +181,7 @@ static void fixture_close(fixture *f)
 {
     frz_env_counters counters;
     table_close(&f->t);
+    frz_env_drop_cache(f->env);
     frz_env_counters_get(f->env, &counters);
     frz_env_free(f->env);
     assert_int_equal(counters.bytes_allocated, 0);
