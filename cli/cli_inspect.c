@@ -5,6 +5,11 @@
 
 #define FIRST_GUESS 256
 
+frz_code inspect_go_on(frz_error *err)
+{
+    return cli_interrupted() ? cli_fail(err, FRZ_E_CANCELLED, "inspecting was cancelled") : FRZ_OK;
+}
+
 void inspect_path(cli_text *text, const frz_parquet_file *file, size_t column)
 {
     size_t room = FIRST_GUESS;

@@ -23,6 +23,8 @@ frz_code inspect_json(cli_out *out, const frz_parquet_file *file, const inspect_
 /* An Arrow file or stream. */
 frz_code inspect_arrow(cli_context *context, const char *name, const char *format, frz_error *err);
 
+/* FRZ_E_CANCELLED once an interrupt has come. */
+frz_code inspect_go_on(frz_error *err);
 /* A JSON string; what is not UTF-8 becomes {"hex":"…"}, and nothing null. */
 void inspect_json_text(cli_text *text, frz_parquet_bytes bytes);
 /* "a.list.element" */

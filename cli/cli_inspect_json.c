@@ -216,6 +216,10 @@ static frz_code json_page(void *ctx, const frz_parquet_page_info *page, frz_erro
 {
     page_list *list = ctx;
     cli_text *text = &list->out->text;
+    frz_code rc = inspect_go_on(err);
+    if (rc != FRZ_OK) {
+        return rc;
+    }
     cli_text_str(text, list->begun ? ",\n    {\"type\":" : "\n    {\"type\":");
     list->begun = true;
     json_name(text, page->type);
@@ -271,6 +275,7 @@ static frz_code json_group(cli_out *out, const frz_parquet_file *file, size_t gr
     cli_text_str(&out->text, ",\"columns\":[");
     for (size_t c = 0; c < columns; c++) {
         frz_parquet_chunk_info chunk;
+        CLI_TRY(inspect_go_on(err));
         CLI_TRY(frz_parquet_chunk_info_get(file, group, c, &chunk, err));
         cli_text_str(&out->text, c == 0 ? "\n   " : ",\n   ");
         json_chunk(&out->text, file, c, &chunk);

@@ -249,6 +249,7 @@ static frz_code put_columns(cli_out *out, const frz_parquet_file *file,
     CLI_TRY(cli_table_begin(&table, out, chunk_titles, chunk_right, CHUNK_TITLES, err));
     for (size_t c = 0; c < info->column_count; c++) {
         frz_parquet_chunk_info chunk;
+        CLI_TRY(inspect_go_on(err));
         CLI_TRY(frz_parquet_column_summary_get(file, c, &chunk, err));
         CLI_TRY(count_column(file, info, c, sums, err));
         CLI_TRY(put_chunk(&table, file, c, &chunk, err));
@@ -314,6 +315,7 @@ static frz_code put_group_chunks(cli_out *out, const frz_parquet_file *file,
     CLI_TRY(cli_table_begin(&table, out, chunk_titles, chunk_right, CHUNK_TITLES, err));
     for (size_t c = 0; c < info->column_count; c++) {
         frz_parquet_chunk_info chunk;
+        CLI_TRY(inspect_go_on(err));
         CLI_TRY(frz_parquet_chunk_info_get(file, group, c, &chunk, err));
         CLI_TRY(put_chunk(&table, file, c, &chunk, err));
     }
@@ -328,6 +330,10 @@ out:
 static frz_code put_page(void *ctx, const frz_parquet_page_info *page, frz_error *err)
 {
     cli_table *table = ctx;
+    frz_code rc = inspect_go_on(err);
+    if (rc != FRZ_OK) {
+        return rc;
+    }
     cli_table_put(table, page->type);
     cli_table_put(table, page->encoding == NULL ? "" : page->encoding);
     cell_count(table, page->offset);

@@ -379,6 +379,7 @@ static frz_code select_next(void *ctx, struct ArrowArray *out, frz_error *err)
         if (s->row >= s->end) {
             return FRZ_END;
         }
+        FRZ_TRY(frz_progress(s->env, "reading rows", (uint64_t)s->row, 0, err));
         int failed = s->source.get_next(&s->source, &batch);
         if (failed != 0) {
             return frz_stream_fail(&s->source, failed, err);
@@ -390,6 +391,7 @@ static frz_code select_next(void *ctx, struct ArrowArray *out, frz_error *err)
         frz_array_release(&batch);
     }
     frz_array_move(&rows, out);
+out:
     return rc;
 }
 
