@@ -112,6 +112,7 @@ static void keep_freed_memory(void)
 {
     (void)mallopt(M_MMAP_THRESHOLD, 64 << 20);
     (void)mallopt(M_TRIM_THRESHOLD, 64 << 20);
+    (void)mallopt(M_ARENA_MAX, 1); /* else each thread keeps its own */
 }
 
 int main(int argc, char **argv)

@@ -151,6 +151,18 @@ out:
     return rc;
 }
 
+/* The column of an id, at hint if columns are asked for as they are stored; -1: none. */
+static int64_t find_column(const frz_type *file_type, int32_t id, size_t hint)
+{
+    if (id == 0) {
+        return -1;
+    }
+    if (hint < file_type->field_count && file_type->fields[hint].id == id) {
+        return (int64_t)hint;
+    }
+    return frz_type_index_of_id(file_type, id);
+}
+
 static frz_code plan_columns(parquet_cursor *c, const frz_type *file_type,
                              const frz_type *projection, frz_error *err)
 {
@@ -162,15 +174,17 @@ static frz_code plan_columns(parquet_cursor *c, const frz_type *file_type,
         return frz_fail_nomem(err, count * sizeof *c->columns);
     }
     c->column_count = count;
+    size_t next = 0;
     for (size_t i = 0; i < count; i++) {
         const frz_field *field = &projection->fields[i];
         parquet_cursor_column *column = &c->columns[i];
-        int64_t index = field->id == 0 ? -1 : frz_type_index_of_id(file_type, field->id);
+        int64_t index = find_column(file_type, field->id, next);
         if (index < 0) {
             rc = frz_fail(err, FRZ_E_ARGUMENT, "the file has no field \"%.*s\" (id %" PRId32 ")",
                           FRZ_STR_ARG(field->name), field->id);
             goto out;
         }
+        next = (size_t)index + 1;
         column->first_leaf = c->leaf_count;
         FRZ_TRY(plan_field(c, field, &c->file->root.children[index], file_type->fields[index].type,
                            true, &column->plan, err));

@@ -172,6 +172,29 @@ static frz_code read_batch(const parquet_reader *r, reader_lane *lane, frz_batch
     return rc;
 }
 
+/* Bytes of what has no fixed width, which a cursor knows only roughly. */
+static double bytes_of_array(const struct ArrowArray *a)
+{
+    double bytes = 0;
+    if (a->n_buffers == 3 && a->length > 0) {
+        const int32_t *offsets = (const int32_t *)a->buffers[1] + a->offset;
+        bytes = (double)(offsets[a->length] - offsets[0]) + 4.0 * (double)a->length;
+    } else if (a->n_children == 0) {
+        bytes = 8.0 * (double)a->length;
+    }
+    for (int64_t i = 0; i < a->n_children; i++) {
+        bytes += bytes_of_array(a->children[i]);
+    }
+    return bytes;
+}
+
+static double bytes_of_batch(const reader_lane *lane, const frz_batch *batch)
+{
+    double estimate = (double)batch->array.length * parquet_cursor_row_bytes(&lane->cursor);
+    double found = bytes_of_array(&batch->array);
+    return FRZ_MAX(estimate, found);
+}
+
 /* Put the next batch, or why there is none, behind the lane's queue. */
 static void extend_queue(const parquet_reader *r, reader_lane *lane)
 {
@@ -181,8 +204,7 @@ static void extend_queue(const parquet_reader *r, reader_lane *lane)
         lane->rc = read_batch(r, lane, &lane->queue[lane->count], &lane->err);
     }
     if (lane->rc == FRZ_OK) {
-        double rows = (double)lane->queue[lane->count++].array.length;
-        lane->bytes += rows * parquet_cursor_row_bytes(&lane->cursor);
+        lane->bytes += bytes_of_batch(lane, &lane->queue[lane->count++]);
     }
 }
 
