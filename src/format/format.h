@@ -30,6 +30,7 @@ typedef struct frz_read_request {
     size_t range_count;
     int64_t max_rows;  /* of a batch; 0: 65 536 */
     int64_t max_bytes; /* of a batch, about; 0: 16 MiB */
+    bool no_ahead;     /* threads do not read batches before their turn: other readers run beside */
 } frz_read_request;
 
 /* What pruning inside a file left out, and by what it was proven. */

@@ -16,6 +16,7 @@
 #include "scan/scan_internal.h"
 
 #define DEFAULT_ROWS 65536
+#define LEAST_PARALLEL_ROWS 4096
 
 /* A file that provides columns, and the batch that it stands in. */
 typedef struct stitch_part {
@@ -339,7 +340,8 @@ static frz_code open_reader(frz_stitch *stitch, size_t part_index, frz_error *er
                                 .ranges = stitch->ranges,
                                 .range_count = stitch->range_count,
                                 .max_rows = stitch->max_rows,
-                                .max_bytes = stitch->max_bytes};
+                                .max_bytes = stitch->max_bytes,
+                                .no_ahead = stitch->part_count > 1};
     FRZ_TRY(frz_data_reader_open(part->file, &request, &part->reader, err));
 out:
     return rc;
@@ -461,10 +463,17 @@ frz_code frz_stitch_group_ends(frz_stitch *stitch, const int64_t **ends, size_t 
 
 /* ---- reading ---- */
 
-/* Have rows of a part at hand; FRZ_END at the end. */
-static frz_code fill_part(const frz_stitch *stitch, stitch_part *part, frz_error *err)
+static bool wants_rows(const stitch_part *part)
 {
-    if (part->batch.array.release != NULL) {
+    return part->reader != NULL && part->batch.array.release == NULL;
+}
+
+/* Have rows of a part at hand; FRZ_END at the end. */
+static frz_code fill_part(void *ctx, size_t index, frz_error *err)
+{
+    const frz_stitch *stitch = ctx;
+    stitch_part *part = &stitch->parts[index];
+    if (!wants_rows(part)) {
         return FRZ_OK;
     }
     part->used = 0;
@@ -473,6 +482,24 @@ static frz_code fill_part(const frz_stitch *stitch, stitch_part *part, frz_error
                ? frz_fail(err, FRZ_E_CORRUPT, "%s: file ends %lld rows early",
                           frz_data_file_location(part->file), (long long)stitch->rows_left)
                : rc;
+}
+
+/* Several parts are read at once if they hold enough rows to be worth it. */
+static frz_code fill_parts(frz_stitch *stitch, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    size_t empty = 0;
+    for (size_t i = 0; i < stitch->part_count; i++) {
+        empty += wants_rows(&stitch->parts[i]);
+    }
+    if (empty > 1 && stitch->rows_left >= LEAST_PARALLEL_ROWS) {
+        return frz_parallel(stitch->env, stitch->part_count, fill_part, stitch, err);
+    }
+    for (size_t i = 0; i < stitch->part_count; i++) {
+        FRZ_TRY(fill_part(stitch, i, err));
+    }
+out:
+    return rc;
 }
 
 /* If all columns are constants: rows of one range. */
@@ -497,12 +524,12 @@ static frz_code next_window(frz_stitch *stitch, int64_t *first_row, int64_t *row
 {
     bool any = false;
     frz_code rc = FRZ_OK;
+    FRZ_TRY(fill_parts(stitch, err));
     for (size_t i = 0; i < stitch->part_count; i++) {
         stitch_part *part = &stitch->parts[i];
         if (part->reader == NULL) {
             continue;
         }
-        FRZ_TRY(fill_part(stitch, part, err));
         int64_t first = part->batch.first_row + part->used;
         int64_t left = part->batch.array.length - part->used;
         if (any && first != *first_row) {

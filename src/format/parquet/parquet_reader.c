@@ -331,15 +331,15 @@ static size_t read_ahead(size_t leaves)
     return FRZ_MAX(FRZ_MIN(each, (size_t)AHEAD_MOST), (size_t)AHEAD_LEAST);
 }
 
-static frz_code add_lanes(parquet_reader *r, const frz_type *file_type, const frz_type *projection,
-                          frz_error *err)
+static frz_code add_lanes(parquet_reader *r, const frz_type *file_type,
+                          const frz_read_request *request, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    FRZ_TRY(add_lane(r, file_type, projection, err));
+    FRZ_TRY(add_lane(r, file_type, request->projection, err));
     size_t leaves = r->lanes[0]->cursor.leaf_count;
-    size_t wanted = choose_lanes(r, leaves);
+    size_t wanted = request->no_ahead ? 1 : choose_lanes(r, leaves);
     while (r->lane_count < wanted) {
-        FRZ_TRY(add_lane(r, file_type, projection, err));
+        FRZ_TRY(add_lane(r, file_type, request->projection, err));
     }
     for (size_t i = 0; i < r->lane_count; i++) {
         give_stretch(r, r->lanes[i]);
@@ -380,7 +380,7 @@ frz_code parquet_reader_open(const frz_data_file *file, const frz_type *file_typ
     frz_arena_init(&r->arena, env, FRZ_ARENA_NO_LIMIT);
     FRZ_TRY(parquet_scratches_init(&r->scratches, env, r->file, err));
     FRZ_TRY(copy_ranges(r, request, err));
-    FRZ_TRY(add_lanes(r, file_type, request->projection, err));
+    FRZ_TRY(add_lanes(r, file_type, request, err));
     *out = &r->base;
     r = NULL;
 out:

@@ -42,6 +42,7 @@ static frz_env *env_of(int way, test_allocator *allocator, size_t *tasks)
 static void end_env(frz_env *env)
 {
     frz_env_counters counters;
+    frz_env_drop_cache(env);
     frz_env_counters_get(env, &counters);
     frz_env_free(env);
     assert_int_equal(counters.bytes_allocated, 0);

@@ -1,6 +1,6 @@
 /*
  * One table, several threads: each scans it with its own scan, references are taken and dropped at
- * the same time. ThreadSanitizer watches.
+ * the same time; alone and with a pool of threads. ThreadSanitizer watches.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -115,9 +115,8 @@ static void *scan_thread(void *ctx)
     return NULL;
 }
 
-static void scan__several_threads_read_one_table(void **state)
+static void scan_from_threads(const frz_env *env)
 {
-    const frz_env *env = *state;
     char folder[] = "/tmp/frazil-scan-XXXXXX";
     char command[64];
     finding found[THREADS] = {0};
@@ -143,10 +142,33 @@ static void scan__several_threads_read_one_table(void **state)
     assert_int_equal(system(command), 0);
 }
 
+static void scan__several_threads_read_one_table(void **state)
+{
+    scan_from_threads(*state);
+}
+
+/* Each scan reads the base file and the column file at once, on threads that all scans share. */
+static void scan__several_threads_share_a_pool(void **state)
+{
+    scan_from_threads(*state);
+}
+
+static int pool_setup(void **state)
+{
+    frz_env_options opts = FRZ_ENV_OPTIONS_INIT;
+    frz_env *env = NULL;
+    opts.threads = 3;
+    frz_code rc = frz_env_new(&opts, &env, NULL);
+    *state = env;
+    return rc == FRZ_OK ? 0 : -1;
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         TEST_WITH_ENV(scan__several_threads_read_one_table),
+        cmocka_unit_test_setup_teardown(scan__several_threads_share_a_pool, pool_setup,
+                                        test_env_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
