@@ -142,8 +142,7 @@ static size_t not_text(const parquet_sink *s, size_t first, size_t begin)
     const int32_t *offsets = (const int32_t *)(const void *)s->offsets->data;
     size_t len = s->bytes - begin;
     if (s->kernels->is_ascii(bytes + begin, len) ||
-        (frz_utf8_valid((frz_str){(const char *)bytes + begin, len}) &&
-         begins_with_characters(s, first))) {
+        (s->kernels->is_utf8(bytes + begin, len) && begins_with_characters(s, first))) {
         return s->count - first;
     }
     size_t i = first;

@@ -47,6 +47,11 @@ static bool plain_is_ascii(const uint8_t *bytes, size_t len)
     return (seen & UINT64_C(0x8080808080808080)) == 0;
 }
 
+static bool plain_is_utf8(const uint8_t *bytes, size_t len)
+{
+    return frz_utf8_valid((frz_str){(const char *)bytes, len});
+}
+
 static void plain_gather_4(const uint8_t *table, const uint32_t *indices, size_t n, uint8_t *out)
 {
     for (size_t i = 0; i < n; i++) {
@@ -200,6 +205,7 @@ const parquet_kernels parquet_kernels_plain = {
     .unpack_u8 = plain_unpack_u8,
     .largest_u32 = plain_largest_u32,
     .is_ascii = plain_is_ascii,
+    .is_utf8 = plain_is_utf8,
     .gather_4 = plain_gather_4,
     .gather_8 = plain_gather_8,
     .spread_4 = plain_spread_4,

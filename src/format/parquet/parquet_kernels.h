@@ -21,6 +21,7 @@ typedef struct parquet_kernels {
     void (*unpack_u8)(const uint8_t *in, unsigned width, size_t n, uint8_t *out);
     uint32_t (*largest_u32)(const uint32_t *values, size_t n); /* 0 if n is 0 */
     bool (*is_ascii)(const uint8_t *bytes, size_t len);
+    bool (*is_utf8)(const uint8_t *bytes, size_t len);
 
     /* Entries of a table by indices that lie in it. */
     void (*gather_4)(const uint8_t *table, const uint32_t *indices, size_t n, uint8_t *out);

@@ -146,6 +146,58 @@ static void kernels__one_byte_is_not_ascii(void **state)
     }
 }
 
+/* Whether a text that holds these bytes somewhere in its middle is UTF-8, as the plain loop says.
+ */
+static void check_utf8(const parquet_kernels *k, const uint8_t *bytes, size_t len)
+{
+    static const char *const around[] = {"", "a", "é", "日", "😀"};
+    size_t at = next_below(70);
+    size_t behind = next_below(40);
+    uint8_t *text = malloc(at + len + behind + 16);
+    size_t n = 0;
+    while (n < at) {
+        const char *some = around[next_below(FRZ_ARRAY_COUNT(around))];
+        memcpy(text + n, some, strlen(some));
+        n += strlen(some);
+        if (some[0] == '\0') {
+            break;
+        }
+    }
+    memcpy(text + n, bytes, len);
+    n += len;
+    memset(text + n, 'z', behind);
+    n += behind;
+    uint8_t *exact = malloc(n + 1);
+    memcpy(exact, text, n);
+    assert_int_equal(k->is_utf8(exact, n), parquet_kernels_plain.is_utf8(exact, n));
+    free(exact);
+    free(text);
+}
+
+static void kernels__utf8_of_any_bytes(void **state)
+{
+    /* bytes at the borders of what is legal */
+    static const uint8_t edges[] = {0x00, 0x41, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF,
+                                    0xC0, 0xC1, 0xC2, 0xDF, 0xE0, 0xE1, 0xEC, 0xED, 0xEE,
+                                    0xEF, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xFF};
+    enum { n = FRZ_ARRAY_COUNT(edges) };
+    FOR_KERNELS(k)
+    {
+        for (size_t i = 0; i < n * n * n * n; i++) {
+            uint8_t bytes[4] = {edges[i % n], edges[i / n % n], edges[i / n / n % n],
+                                edges[i / n / n / n]};
+            check_utf8(k, bytes, 1 + next_below(4));
+            check_utf8(k, bytes, 4);
+        }
+        for (unsigned point = 0; point < 0x120000; point += 1 + point / 50) {
+            const uint8_t bytes[4] = {
+                (uint8_t)(0xF0 | point >> 18), (uint8_t)(0x80 | (point >> 12 & 63)),
+                (uint8_t)(0x80 | (point >> 6 & 63)), (uint8_t)(0x80 | (point & 63))};
+            check_utf8(k, bytes, 4);
+        }
+    }
+}
+
 static void kernels__gather_any_entry(void **state)
 {
     FOR_KERNELS(k)
@@ -349,6 +401,7 @@ int main(void)
         TEST_WITH_ENV(kernels__unpack_every_width),
         TEST_WITH_ENV(kernels__largest_and_counts),
         TEST_WITH_ENV(kernels__one_byte_is_not_ascii),
+        TEST_WITH_ENV(kernels__utf8_of_any_bytes),
         TEST_WITH_ENV(kernels__gather_any_entry),
         TEST_WITH_ENV(kernels__spread_over_any_bitmap),
         TEST_WITH_ENV(kernels__levels_as_words),
