@@ -310,7 +310,7 @@ static frz_code start_column(parquet_cursor *c, parquet_cursor_column *column, f
 {
     frz_code rc = FRZ_OK;
     for (size_t k = column->first_leaf; k < column->first_leaf + column->leaf_count; k++) {
-        FRZ_TRY(parquet_leaf_start(c->leaves[k], c->group, err));
+        FRZ_TRY(parquet_leaf_start(c->leaves[k], c->group, c->ranges, c->range_count, err));
     }
 out:
     return rc;

@@ -62,6 +62,8 @@ size_t parquet_thrift_list(parquet_thrift *t, const parquet_thrift_field *field,
                            parquet_thrift_type element, size_t least);
 /* A list's element: as a field of the element's type. */
 #define PARQUET_THRIFT_ELEMENT(t) (&(const parquet_thrift_field){0, (t)})
+/* The element of a list of PARQUET_THRIFT_TRUE: unlike a field, it takes a byte. */
+bool parquet_thrift_bool_element(parquet_thrift *t);
 /* False, and a failure, if the field is no struct. */
 bool parquet_thrift_struct(parquet_thrift *t, const parquet_thrift_field *field);
 void parquet_thrift_skip(parquet_thrift *t, const parquet_thrift_field *field);

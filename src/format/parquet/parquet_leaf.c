@@ -76,7 +76,8 @@ static double estimate(const parquet_leaf *leaf, const parquet_chunk *chunk, int
     return rows == 0 ? fixed : FRZ_MAX(bytes / (double)rows, fixed);
 }
 
-frz_code parquet_leaf_start(parquet_leaf *leaf, size_t group, frz_error *err)
+frz_code parquet_leaf_start(parquet_leaf *leaf, size_t group, const frz_row_range *ranges,
+                            size_t range_count, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     const parquet_group *g = &leaf->pages.scratch->file->metadata.groups[group];
@@ -98,7 +99,9 @@ frz_code parquet_leaf_start(parquet_leaf *leaf, size_t group, frz_error *err)
     if (leaf->column->max_rep == 0 && chunk.num_values != g->num_rows) {
         rc = frz_fail(err, FRZ_E_CORRUPT, "the chunk has %" PRId64 " values for %" PRId64 " rows",
                       chunk.num_values, g->num_rows);
+        goto out;
     }
+    FRZ_TRY(parquet_pages_plan(&leaf->pages, &chunk, leaf->index, group, ranges, range_count, err));
 out:
     return leaf_context(leaf, rc, err);
 }
@@ -385,7 +388,8 @@ static frz_code need_block(parquet_leaf *leaf, frz_error *err)
     if (leaf->block_at < leaf->block_count) {
         return FRZ_OK;
     }
-    if (p->left == 0) {
+    bool fresh = p->left == 0;
+    if (fresh) {
         rc = parquet_pages_header(p, err);
         if (rc != FRZ_OK) {
             return rc;
@@ -399,6 +403,13 @@ static frz_code need_block(parquet_leaf *leaf, frz_error *err)
     leaf->reps = leaf->block.data + n;
     FRZ_TRY(fill_levels(leaf, &p->reps, leaf->column->max_rep, n, leaf->reps, err));
     FRZ_TRY(fill_levels(leaf, &p->defs, leaf->column->max_def, n, leaf->defs, err));
+    if (fresh && p->locator.active && leaf->reps[0] != 0) {
+        rc = frz_fail_at(err, FRZ_E_CORRUPT, p->header_at,
+                         "page at byte %" PRIu64
+                         " begins inside a row, which no page does where there is an offset index",
+                         p->header_at);
+        goto out;
+    }
     p->left -= (int64_t)n;
     leaf->block_at = 0;
     leaf->block_count = n;
@@ -473,6 +484,18 @@ static frz_code row_too_large(const parquet_leaf *leaf, frz_error *err)
                     MAX_ROW_ENTRIES);
 }
 
+/* True if nothing of a page is at hand. */
+static bool between_pages(const parquet_leaf *leaf)
+{
+    return leaf->pages.left == 0 && leaf->block_at == leaf->block_count;
+}
+
+/* True if the row before is known to be complete without a look at what follows. */
+static bool row_has_ended(const parquet_leaf *leaf)
+{
+    return between_pages(leaf) && (leaf->column->max_rep == 0 || leaf->pages.locator.active);
+}
+
 /* Whole rows are there once the next row begins or the chunk ends. */
 static frz_code nested_rows(parquet_leaf *leaf, int64_t n, frz_error *err)
 {
@@ -480,7 +503,7 @@ static frz_code nested_rows(parquet_leaf *leaf, int64_t n, frz_error *err)
     int64_t begun = leaf->out_rows;
     leaf->out_partial = false;
     FRZ_TRY(reserve_likely(leaf, n, err));
-    for (;;) {
+    while (begun < n || !row_has_ended(leaf)) {
         rc = need_block(leaf, err);
         if (rc == FRZ_END) {
             rc = FRZ_OK;
@@ -634,10 +657,15 @@ static int64_t page_rows(const parquet_leaf *leaf)
     return h->type == PARQUET_DATA_PAGE_V2 && h->num_rows >= 0 ? h->num_rows : -1;
 }
 
-/* True if nothing of a page is at hand, so that the next one may be passed over whole. */
-static bool between_pages(const parquet_leaf *leaf)
+/* Go to the page that holds a row, if the offset index tells which and it lies ahead. */
+static void jump(parquet_leaf *leaf, int64_t row)
 {
-    return leaf->pages.left == 0 && leaf->block_at == leaf->block_count;
+    int64_t first = leaf->pages.scratch->file->metadata.groups[leaf->group].first_row;
+    int64_t page_row;
+    if (parquet_pages_seek(&leaf->pages, row - first, &page_row)) {
+        leaf->block_at = leaf->block_count = 0;
+        leaf->row = first + page_row;
+    }
 }
 
 frz_code parquet_leaf_skip(parquet_leaf *leaf, int64_t count, frz_error *err)
@@ -645,6 +673,7 @@ frz_code parquet_leaf_skip(parquet_leaf *leaf, int64_t count, frz_error *err)
     frz_code rc = FRZ_OK;
     int64_t end = leaf->row + count;
     assert(leaf->out_rows == 0);
+    jump(leaf, end);
     while (leaf->row < end) {
         if (between_pages(leaf)) {
             rc = parquet_pages_header(&leaf->pages, err);
@@ -668,7 +697,7 @@ frz_code parquet_leaf_skip(parquet_leaf *leaf, int64_t count, frz_error *err)
         }
     }
     /* the last row skipped may go on behind this block or page */
-    while (leaf->column->max_rep > 0 && leaf->row < leaf->group_end) {
+    while (leaf->row < leaf->group_end && leaf->column->max_rep > 0 && !row_has_ended(leaf)) {
         rc = need_block(leaf, err);
         if (rc == FRZ_END) {
             rc = FRZ_OK;

@@ -281,7 +281,7 @@ static void drop_window(parquet_pages *p)
 bool parquet_pages_piece(parquet_pages *p, parquet_piece *out)
 {
     *out = (parquet_piece){p, p->at, p->end};
-    return p->at < p->end && left_in_chunk(p) <= p->scratch->window;
+    return !p->locator.active && p->at < p->end && left_in_chunk(p) <= p->scratch->window;
 }
 
 void parquet_pages_give(parquet_pages *p, parquet_run *run)
@@ -301,7 +301,9 @@ static frz_code peek(parquet_pages *p, size_t want, const uint8_t **bytes, size_
         FRZ_TRY(use_run(p, err));
     }
     if (in_window(p) < want) {
-        FRZ_TRY(read_window(p, (size_t)FRZ_MIN(FRZ_MAX(want, p->scratch->window), left), err));
+        uint64_t ahead = p->read_end > p->at ? p->read_end - p->at : 0;
+        ahead = FRZ_MAX(FRZ_MIN(ahead, p->scratch->window), want);
+        FRZ_TRY(read_window(p, (size_t)FRZ_MIN(ahead, left), err));
     }
     *bytes = p->window + (p->at - p->window_start);
     *len = in_window(p);
@@ -351,6 +353,9 @@ static frz_code read_header(parquet_pages *p, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     size_t want = HEADER_GUESS;
+    if (p->read_end > p->at) {
+        want = (size_t)FRZ_MIN(want, p->read_end - p->at);
+    }
     p->header_at = p->at;
     for (;;) {
         const uint8_t *bytes;
@@ -669,6 +674,7 @@ void parquet_pages_init(parquet_pages *p, parquet_scratch *scratch, const parque
 {
     *p = (parquet_pages){.scratch = scratch, .column = column};
     frz_buf_init(&p->own, scratch->env, FRZ_BUF_NO_LIMIT);
+    parquet_locator_init(&p->locator, scratch->env);
     p->values.env = scratch->env;
 }
 
@@ -680,6 +686,7 @@ void parquet_pages_reset(parquet_pages *p)
         p->page = NULL;
         drop_window(p);
         frz_buf_reset(&p->own);
+        parquet_locator_reset(&p->locator);
         parquet_values_reset(&p->values);
         p->scratch = NULL;
     }
@@ -722,6 +729,7 @@ frz_code parquet_pages_start(parquet_pages *p, const parquet_chunk *chunk, frz_e
     p->num_values = chunk->num_values;
     p->left = 0;
     p->has_header = false;
+    p->locator.active = false;
     if (chunk->encrypted) {
         return frz_fail(err, FRZ_E_UNSUPPORTED, "unsupported: encrypted column");
     }
@@ -742,6 +750,7 @@ frz_code parquet_pages_start(parquet_pages *p, const parquet_chunk *chunk, frz_e
     if (chunk->num_values > 0) {
         FRZ_TRY(parquet_chunk_range(p->scratch->file, chunk, &p->at, &p->end, err));
     }
+    p->read_end = p->end;
     p->prefix = guess_prefix(p->column, chunk->num_values);
 out:
     return rc;
@@ -752,9 +761,44 @@ static void skip_body(parquet_pages *p)
     p->at += (uint64_t)p->header.compressed_size;
 }
 
+static bool is_dictionary(int32_t encoding)
+{
+    return encoding == PARQUET_PLAIN_DICTIONARY || encoding == PARQUET_RLE_DICTIONARY;
+}
+
+frz_code parquet_pages_dictionary(parquet_pages *p, size_t most, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    if (p->at < p->end) {
+        FRZ_TRY(read_header(p, err));
+        if (p->header.type == PARQUET_DICTIONARY_PAGE &&
+            (size_t)p->header.uncompressed_size <= most) {
+            FRZ_TRY(load_dictionary(p, err));
+        }
+    }
+out:
+    return rc;
+}
+
+/* The same by the offset index: pages without rows do not occur, dictionaries are apart. */
+static frz_code located_header(parquet_pages *p, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    FRZ_TRY(parquet_pages_locate(p, err));
+    FRZ_TRY(read_header(p, err));
+    FRZ_TRY(parquet_pages_check_located(p, err));
+    p->locator.next++;
+    p->has_header = true;
+out:
+    return rc;
+}
+
 frz_code parquet_pages_header(parquet_pages *p, frz_error *err)
 {
     frz_code rc = FRZ_OK;
+    if (p->locator.active) {
+        return p->has_header ? FRZ_OK : located_header(p, err);
+    }
     while (!p->has_header) {
         if (p->values_left == 0) {
             return FRZ_END;
@@ -801,6 +845,9 @@ frz_code parquet_pages_open(parquet_pages *p, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     assert(p->has_header && p->left == 0);
+    if (p->locator.active && !p->dictionary.present && is_dictionary(p->header.encoding)) {
+        FRZ_TRY(parquet_pages_fetch_dictionary(p, err));
+    }
     FRZ_TRY(check_size(p, (uint64_t)p->header.compressed_size,
                        (uint64_t)p->header.uncompressed_size, err));
     if (p->header.type == PARQUET_DATA_PAGE_V2) {
@@ -810,7 +857,8 @@ frz_code parquet_pages_open(parquet_pages *p, frz_error *err)
     }
     p->left = p->header.num_values;
     p->has_header = false;
-    if (p->values_left == 0) { /* the last page: what was read ahead is used up */
+    bool last = p->locator.active ? p->locator.next == p->locator.index.count : p->values_left == 0;
+    if (last) { /* what was read ahead is used up */
         drop_window(p);
     }
 out:

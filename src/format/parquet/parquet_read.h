@@ -8,6 +8,7 @@
 #define FRZ_PARQUET_READ_H
 
 #include "codec/codec.h"
+#include "format/parquet/parquet_index.h"
 #include "format/parquet/parquet_internal.h"
 #include "format/parquet/parquet_kernels.h"
 
@@ -274,13 +275,28 @@ void parquet_scratches_set_window(parquet_scratches *all, size_t window);
 frz_code parquet_scratch_take(parquet_scratches *all, parquet_scratch **out, frz_error *err);
 void parquet_scratch_give(parquet_scratch *scratch);
 
+/* How to find pages by their rows (parquet_locate.c). */
+typedef struct parquet_locator {
+    bool active;     /* else pages are passed by their headers */
+    frz_arena arena; /* of the index */
+    parquet_offset_index index;
+    size_t next;                 /* page whose header is read next */
+    const frz_row_range *ranges; /* wanted rows of the file that may lie ahead */
+    size_t range_count;
+    int64_t first_row;     /* of the row group */
+    uint64_t start;        /* of the chunk in the file */
+    bool wants_dictionary; /* to be loaded before the first page */
+} parquet_locator;
+
 /* The pages of one column chunk in order. */
 typedef struct parquet_pages {
     parquet_scratch *scratch;
     const parquet_column *column;
     int64_t num_values; /* of the chunk */
     frz_codec_id codec;
-    uint64_t at, end;      /* the next byte to look at; end of the chunk */
+    uint64_t at, end;  /* the next byte to look at; end of the chunk */
+    uint64_t read_end; /* nothing from here on is read ahead */
+    parquet_locator locator;
     const uint8_t *window; /* bytes read ahead, in one of the buffers below */
     size_t window_len;
     uint64_t window_start; /* their place in the file */
@@ -312,11 +328,33 @@ frz_code parquet_pages_open(parquet_pages *p, frz_error *err);
 bool parquet_pages_piece(parquet_pages *p, parquet_piece *out);
 /* Bytes that hold the piece; the reference moves. */
 void parquet_pages_give(parquet_pages *p, parquet_run *run);
+/* At the start of a chunk: load the dictionary, unless there is none or it has more than most
+ * bytes. */
+frz_code parquet_pages_dictionary(parquet_pages *p, size_t most, frz_error *err);
 frz_code parquet_page_header_parse(parquet_thrift *t, parquet_page_header *out);
 /* FRZ_E_UNSUPPORTED naming the codec. */
 frz_code parquet_codec_of(int32_t codec, frz_codec_id *out, frz_error *err);
 frz_code parquet_chunk_range(const parquet_file *file, const parquet_chunk *chunk, uint64_t *start,
                              uint64_t *end, frz_error *err);
+
+/* ---- pages by their rows (parquet_locate.c) ---- */
+
+void parquet_locator_init(parquet_locator *l, const frz_env *env);
+void parquet_locator_reset(parquet_locator *l);
+/* Behind parquet_pages_start: use the offset index if only some rows of the group are wanted and
+ * that saves something. ranges: those that end behind the group's first row; they are kept. */
+frz_code parquet_pages_plan(parquet_pages *p, const parquet_chunk *chunk, size_t column,
+                            size_t group, const frz_row_range *ranges, size_t range_count,
+                            frz_error *err);
+/* With an index: stand before the next page; FRZ_END behind the last. */
+frz_code parquet_pages_locate(parquet_pages *p, frz_error *err);
+/* With an index: what the header that was read must agree with. */
+frz_code parquet_pages_check_located(const parquet_pages *p, frz_error *err);
+/* With an index: a page turned out to need the dictionary. */
+frz_code parquet_pages_fetch_dictionary(parquet_pages *p, frz_error *err);
+/* Make the page that holds a row of the group (or the end) the next one, if it lies ahead; *first
+ * receives the row that it begins with. False: there is no index, or the page is at hand. */
+bool parquet_pages_seek(parquet_pages *p, int64_t row, int64_t *first);
 
 /* ---- one leaf column (parquet_leaf.c) ---- */
 
@@ -355,7 +393,9 @@ typedef struct parquet_leaf {
 frz_code parquet_leaf_init(parquet_leaf *leaf, parquet_scratch *scratch, size_t index,
                            const frz_type *type, bool flat, frz_error *err);
 void parquet_leaf_reset(parquet_leaf *leaf);
-frz_code parquet_leaf_start(parquet_leaf *leaf, size_t group, frz_error *err);
+/* Begin a row group. ranges: those that end behind its first row; they are kept. */
+frz_code parquet_leaf_start(parquet_leaf *leaf, size_t group, const frz_row_range *ranges,
+                            size_t range_count, frz_error *err);
 frz_code parquet_leaf_skip(parquet_leaf *leaf, int64_t rows, frz_error *err);
 /* Flat: rows in the open page that could be handed out without copying; 0: none. Opens a page. */
 frz_code parquet_leaf_shareable(parquet_leaf *leaf, int64_t *rows, frz_error *err);
@@ -412,8 +452,10 @@ typedef struct parquet_cursor {
     size_t column_count;
     struct ArrowArray *slices; /* room for one batch */
     parquet_piece *pieces;     /* one per leaf */
-    int64_t max_rows;          /* of a batch; set by the owner, as is the next */
+    int64_t max_rows;          /* of a batch; set by the owner, as are the following */
     size_t max_bytes;
+    const frz_row_range *ranges; /* wanted rows from the batch at hand on */
+    size_t range_count;
     size_t group;       /* at hand; SIZE_MAX: none */
     int64_t row;        /* next to hand out */
     int64_t batch_rows; /* of the batch that is read, at most */

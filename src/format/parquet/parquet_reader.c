@@ -165,6 +165,8 @@ static frz_code read_batch(const parquet_reader *r, reader_lane *lane, frz_batch
         return FRZ_END;
     }
     int64_t end = FRZ_MIN(r->ranges[lane->at.range].end, group_end(r, lane->at.group));
+    lane->cursor.ranges = r->ranges + lane->at.range;
+    lane->cursor.range_count = r->range_count - lane->at.range;
     frz_code rc = parquet_cursor_read(&lane->cursor, lane->at.group, lane->at.row, end, out, err);
     if (rc == FRZ_OK) {
         lane->at.row += out->array.length;

@@ -173,12 +173,23 @@ size_t parquet_thrift_list(parquet_thrift *t, const parquet_thrift_field *field,
         return 0;
     }
     size_t count = list_header(t, &found, least);
-    if (count > 0 && found != element) {
+    /* both of its types stand for booleans in lists */
+    bool boolean = element == PARQUET_THRIFT_TRUE && found == PARQUET_THRIFT_FALSE;
+    if (count > 0 && found != element && !boolean) {
         parquet_thrift_fail(t, "field %d is a list of type %d, expected %d", field->id, (int)found,
                             (int)element);
         return 0;
     }
     return count;
+}
+
+bool parquet_thrift_bool_element(parquet_thrift *t)
+{
+    uint8_t value = read_byte(t);
+    if (value > PARQUET_THRIFT_FALSE) {
+        parquet_thrift_fail(t, "a boolean of value %d", value);
+    }
+    return t->rc == FRZ_OK && value == PARQUET_THRIFT_TRUE;
 }
 
 bool parquet_thrift_struct(parquet_thrift *t, const parquet_thrift_field *field)
