@@ -3,6 +3,7 @@
  */
 #include "format/parquet/parquet.h"
 #include "format/parquet/parquet_internal.h"
+#include "format/parquet/parquet_prune.h"
 
 static void file_close(frz_data_file *base)
 {
@@ -83,4 +84,5 @@ const frz_format_model frz_parquet_model = {
     .read = parquet_reader_open,
     .next = parquet_reader_next,
     .close_reader = parquet_reader_close,
+    .prune = parquet_file_prune,
 };

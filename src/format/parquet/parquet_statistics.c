@@ -139,11 +139,34 @@ static bool count_possible(bool has, int64_t count, int64_t most)
     return has && count >= 0 && count <= most;
 }
 
-void parquet_statistics_check(const parquet_file *file, size_t column, const parquet_chunk *chunk,
-                              parquet_statistics *out)
+/* ---- nulls ---- */
+
+/* Writers that are known to count a null struct as a null of each column below it. */
+static bool counts_null_structs(const parquet_file *file)
+{
+    static const char *const writers[] = {"parquet-mr", "parquet-cpp-arrow", "frazil"};
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(writers); i++) {
+        if (frz_str_starts_with(file->metadata.created_by, frz_str_from(writers[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A count of nulls that others than these writers made can be believed where no struct around the
+ * column may be null, or if all is null. */
+static bool nulls_certain(const parquet_file *file, size_t column, int64_t nulls, int64_t values)
+{
+    const parquet_column *c = &file->columns[column];
+    bool own = c->element->repetition == PARQUET_OPTIONAL;
+    return c->max_def <= (own ? 1 : 0) || nulls == values || counts_null_structs(file);
+}
+
+/* What is reliable of statistics of a chunk or a page of this many values. */
+static void check_statistics(const parquet_file *file, size_t column, const parquet_statistics *in,
+                             int64_t values, parquet_statistics *out)
 {
     const parquet_element *e = file->columns[column].element;
-    const parquet_statistics *in = &chunk->statistics;
     *out = (parquet_statistics){.min_exact = -1, .max_exact = -1};
     take_bounds(file, column, in, out);
     if (!is_possible(e, out->min_value)) {
@@ -156,15 +179,21 @@ void parquet_statistics_check(const parquet_file *file, size_t column, const par
     }
     out->min_value = outer_zero(e, out->min_value, true);
     out->max_value = outer_zero(e, out->max_value, false);
-    out->has_null_count = count_possible(in->has_null_count, in->null_count, chunk->num_values);
+    out->has_null_count = count_possible(in->has_null_count, in->null_count, values) &&
+                          nulls_certain(file, column, in->null_count, values);
     out->null_count = out->has_null_count ? in->null_count : 0;
     if (file->columns[column].max_def == 0) {
         out->has_null_count = true;
         out->null_count = 0;
     }
-    out->has_nan_count =
-        is_float(e) && count_possible(in->has_nan_count, in->nan_count, chunk->num_values);
+    out->has_nan_count = is_float(e) && count_possible(in->has_nan_count, in->nan_count, values);
     out->nan_count = out->has_nan_count ? in->nan_count : 0;
+}
+
+void parquet_statistics_check(const parquet_file *file, size_t column, const parquet_chunk *chunk,
+                              parquet_statistics *out)
+{
+    check_statistics(file, column, &chunk->statistics, chunk->num_values, out);
 }
 
 /* ---- as values ---- */
@@ -252,6 +281,16 @@ static bool bound_value(const parquet_element *e, const frz_type *type, frz_str 
     return true;
 }
 
+/* Text and bytes are read as either; times of old writers with or without a zone. */
+static bool reads_alike(const parquet_element *e, const frz_type *own, const frz_type *wanted)
+{
+    bool own_micros = own->id == FRZ_TYPE_TIMESTAMP || own->id == FRZ_TYPE_TIMESTAMPTZ;
+    bool micros = wanted->id == FRZ_TYPE_TIMESTAMP || wanted->id == FRZ_TYPE_TIMESTAMPTZ;
+    bool own_bytes = own->id == FRZ_TYPE_STRING || own->id == FRZ_TYPE_BINARY;
+    bool bytes = wanted->id == FRZ_TYPE_STRING || wanted->id == FRZ_TYPE_BINARY;
+    return (own_micros && micros && e->from_converted) || (own_bytes && bytes);
+}
+
 /* A bound of one side in the wanted type; none if it cannot be had. */
 static bool promoted_bound(const parquet_element *e, const frz_type *own, frz_str bound,
                            const frz_type *wanted, frz_value *out)
@@ -259,6 +298,11 @@ static bool promoted_bound(const parquet_element *e, const frz_type *own, frz_st
     frz_value value;
     if (bound.ptr == NULL || !bound_value(e, own, bound, &value)) {
         return false;
+    }
+    if (reads_alike(e, own, wanted)) {
+        value.type = wanted;
+        *out = value;
+        return wanted->id != FRZ_TYPE_STRING || frz_utf8_valid(value.as.bytes);
     }
     return frz_value_promote(&value, wanted, out, NULL) == FRZ_OK;
 }
@@ -280,28 +324,68 @@ static int8_t tightness(const parquet_element *e, const parquet_statistics *s)
     return is_bytes && e->logical != PARQUET_LOGICAL_DECIMAL && !is_half(e) ? FRZ_STAT_UNKNOWN : 1;
 }
 
+/* Checked statistics in terms of a field; nothing if the column is not read as its type. */
+static void fill_metrics(const parquet_file *file, size_t column, const parquet_statistics *s,
+                         const frz_field *field, frz_field_stats *out)
+{
+    const parquet_column *c = &file->columns[column];
+    const parquet_element *e = c->element;
+    const frz_type *own = c->node->type;
+    if (own->id == FRZ_TYPE_UNKNOWN || frz_type_is_nested(own) ||
+        !(frz_type_equal(own, field->type) || frz_type_promotes(own, field->type) ||
+          reads_alike(e, own, field->type))) {
+        return;
+    }
+    out->null_value_count = s->has_null_count ? s->null_count : FRZ_STAT_UNKNOWN;
+    out->nan_value_count = s->has_nan_count ? s->nan_count : FRZ_STAT_UNKNOWN;
+    out->has_lower = promoted_bound(e, own, s->min_value, field->type, &out->lower);
+    out->has_upper = promoted_bound(e, own, s->max_value, field->type, &out->upper);
+    if (out->has_lower && out->has_upper && frz_value_compare(&out->lower, &out->upper, true) > 0) {
+        out->has_lower = out->has_upper = false; /* neither can be trusted */
+    }
+    out->tight_bounds = out->has_lower && out->has_upper ? tightness(e, s) : FRZ_STAT_UNKNOWN;
+}
+
 void parquet_statistics_metrics(const parquet_file *file, size_t column, size_t group,
                                 const parquet_chunk *chunk, const frz_field *field,
                                 frz_field_stats *out)
 {
-    const parquet_column *c = &file->columns[column];
-    const parquet_element *e = c->element;
     const parquet_group *g = &file->metadata.groups[group];
     parquet_statistics s;
     *out = (frz_field_stats)FRZ_FIELD_STATS_UNKNOWN(field->id, field->type);
     out->value_count = g->num_rows;
-    if (chunk->num_values != g->num_rows || c->node->type->id == FRZ_TYPE_UNKNOWN ||
-        !(frz_type_equal(c->node->type, field->type) ||
-          frz_type_promotes(c->node->type, field->type))) {
-        return;
+    if (chunk->num_values == g->num_rows) {
+        parquet_statistics_check(file, column, chunk, &s);
+        fill_metrics(file, column, &s, field, out);
     }
-    parquet_statistics_check(file, column, chunk, &s);
-    out->null_value_count = s.has_null_count ? s.null_count : FRZ_STAT_UNKNOWN;
-    out->nan_value_count = s.has_nan_count ? s.nan_count : FRZ_STAT_UNKNOWN;
-    out->has_lower = promoted_bound(e, c->node->type, s.min_value, field->type, &out->lower);
-    out->has_upper = promoted_bound(e, c->node->type, s.max_value, field->type, &out->upper);
-    if (out->has_lower && out->has_upper && frz_value_compare(&out->lower, &out->upper, true) > 0) {
-        out->has_lower = out->has_upper = false; /* neither can be trusted */
+}
+
+void parquet_statistics_page(const parquet_file *file, size_t column,
+                             const parquet_column_index *index, size_t page, int64_t rows,
+                             const frz_field *field, frz_field_stats *out)
+{
+    parquet_statistics in = {.min_exact = -1, .max_exact = -1};
+    parquet_statistics s;
+    *out = (frz_field_stats)FRZ_FIELD_STATS_UNKNOWN(field->id, field->type);
+    out->value_count = rows;
+    if (index->null_counts != NULL) {
+        in.has_null_count = true;
+        in.null_count = index->null_counts[page];
     }
-    out->tight_bounds = out->has_lower && out->has_upper ? tightness(e, &s) : FRZ_STAT_UNKNOWN;
+    if (index->nan_counts != NULL) {
+        in.has_nan_count = true;
+        in.nan_count = index->nan_counts[page];
+    }
+    if (index->null_page[page] != 0) {
+        if (in.has_null_count && in.null_count != rows) {
+            return; /* contradicts itself */
+        }
+        in.has_null_count = true;
+        in.null_count = rows;
+    } else {
+        in.min_value = index->mins[page];
+        in.max_value = index->maxs[page];
+    }
+    check_statistics(file, column, &in, rows, &s);
+    fill_metrics(file, column, &s, field, out);
 }

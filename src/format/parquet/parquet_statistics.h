@@ -5,6 +5,7 @@
 #ifndef FRZ_PARQUET_STATISTICS_H
 #define FRZ_PARQUET_STATISTICS_H
 
+#include "format/parquet/parquet_index.h"
 #include "format/parquet/parquet_internal.h"
 #include "type/type_stats.h"
 
@@ -14,9 +15,14 @@
  * constants. chunk: of the column, in some row group. */
 void parquet_statistics_check(const parquet_file *file, size_t column, const parquet_chunk *chunk,
                               parquet_statistics *out);
-/* The same as metrics of a field of type, to which the column's own type promotes. */
+/* The same as metrics of a field that the column is read as. */
 void parquet_statistics_metrics(const parquet_file *file, size_t column, size_t group,
                                 const parquet_chunk *chunk, const frz_field *field,
                                 frz_field_stats *out);
+/* The same of one page of rows rows, of a column that is not repeated. Bounds are views of the
+ * index or constants. */
+void parquet_statistics_page(const parquet_file *file, size_t column,
+                             const parquet_column_index *index, size_t page, int64_t rows,
+                             const frz_field *field, frz_field_stats *out);
 
 #endif
