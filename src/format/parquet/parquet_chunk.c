@@ -177,7 +177,11 @@ static void parse_column_metadata(parquet_thrift *t, parquet_chunk *c)
             c->bloom_filter_offset = parquet_thrift_i64(t, &f);
             break;
         case 15:
-            c->bloom_filter_length = parquet_thrift_i32(t, &f);
+            if (f.type == PARQUET_THRIFT_I32) {
+                c->bloom_filter_length = parquet_thrift_i32(t, &f);
+            } else { /* what stood there before it was given its present meaning */
+                parquet_thrift_skip(t, &f);
+            }
             break;
         case 16:
             if (parquet_thrift_struct(t, &f)) {
