@@ -1,7 +1,7 @@
 /*
  * parquet_gen OUT [--rows N] [--codec C] [--page-version V] [--dictionary auto|never]
  *             [--page-bytes B] [--page-rows N] [--page-index 0|1] [--nulls PCT] [--group-rows N]
- *             [--by-column] [--encoding COLUMN=E]...
+ *             [--by-column] [--encoding COLUMN=E]... [--bloom COLUMN]...
  *
  * Writes a fixed table with a column of every type, nested ones included, and prints the rows that
  * readers must find, as JSON lines: decimals, dates and times as text, bytes in hex, a map as a
@@ -468,6 +468,8 @@ typedef struct arguments {
     char names[NAMES_MAX][NAME_SIZE];
     frz_parquet_column_encoding encodings[NAMES_MAX];
     size_t encoding_count;
+    frz_parquet_bloom_column blooms[NAMES_MAX];
+    size_t bloom_count;
 } arguments;
 
 static bool parse_codec(const char *text, frz_parquet_codec *out)
@@ -518,11 +520,24 @@ static bool parse_encoding(arguments *a, const char *text)
     return false;
 }
 
+/* COLUMN */
+static bool parse_bloom(arguments *a, const char *text)
+{
+    if (a->bloom_count == NAMES_MAX) {
+        return false;
+    }
+    a->blooms[a->bloom_count++].column = text;
+    return true;
+}
+
 static bool parse_option(arguments *a, const char *name, const char *value)
 {
     int64_t number = 0;
     if (strcmp(name, "--encoding") == 0) {
         return parse_encoding(a, value);
+    }
+    if (strcmp(name, "--bloom") == 0) {
+        return parse_bloom(a, value);
     }
     if (strcmp(name, "--codec") == 0) {
         return parse_codec(value, &a->opts.codec);
@@ -570,6 +585,8 @@ static bool parse_arguments(int argc, char **argv, arguments *a)
     }
     a->opts.encodings = a->encodings;
     a->opts.encoding_count = a->encoding_count;
+    a->opts.blooms = a->blooms;
+    a->opts.bloom_count = a->bloom_count;
     return a->path != NULL;
 }
 

@@ -214,6 +214,13 @@ out:
 
 /* ---- from page to file ---- */
 
+static frz_code filter_values(parquet_column_writer *column, const uint8_t *values, size_t count,
+                              frz_error *err)
+{
+    return column->bloom == NULL ? FRZ_OK
+                                 : parquet_bloom_out_add(column->bloom, values, count, err);
+}
+
 /* Dictionary page first, then the data pages that wait behind it. */
 static frz_code release_pages(parquet_column_writer *column, frz_error *err)
 {
@@ -223,6 +230,8 @@ static frz_code release_pages(parquet_column_writer *column, frz_error *err)
     column->offset = column->started ? column->offset : output->position;
     column->started = true;
     if (column->dictionary.count > 0) {
+        FRZ_TRY(
+            filter_values(column, column->dictionary.values.data, column->dictionary.count, err));
         frz_buf_init(&column->pages, column->shared->env, waiting.max);
         rc = put_dictionary_page(column, err);
         column->dictionary_size = column->pages.len;
@@ -288,6 +297,9 @@ static frz_code flush_page(parquet_column_writer *column, frz_error *err)
     FRZ_TRY(parquet_page_encode(column, &encoding, &values, err));
     FRZ_TRY(put_data_page(column, encoding, values, err));
     column->page_counts[encoding]++;
+    if (encoding != PARQUET_RLE_DICTIONARY) { /* else the dictionary has them */
+        FRZ_TRY(filter_values(column, column->values.data, column->value_count, err));
+    }
     FRZ_TRY(index_page(column, offset, &stats, err));
     frz_buf_clear(&column->values);
     levels_clear(&column->def);
@@ -432,6 +444,7 @@ void parquet_column_writer_free(parquet_column_writer *column)
     parquet_dictionary_out_reset(&column->dictionary);
     parquet_write_stats_reset(&column->stats);
     parquet_index_out_reset(&column->index);
+    parquet_bloom_out_free(column->bloom);
 }
 
 void parquet_column_writer_begin(parquet_column_writer *column, bool direct)
@@ -445,6 +458,7 @@ void parquet_column_writer_begin(parquet_column_writer *column, bool direct)
     memset(column->page_counts, 0, sizeof column->page_counts);
     parquet_write_stats_reset(&column->stats);
     parquet_index_out_reset(&column->index);
+    parquet_bloom_out_reset(column->bloom);
 }
 
 size_t parquet_column_writer_pending(const parquet_column_writer *column)
@@ -507,6 +521,9 @@ frz_code parquet_column_writer_end(parquet_column_writer *column, parquet_chunk 
     };
     FRZ_TRY(flush_page(column, err));
     FRZ_TRY(release_pages(column, err));
+    if (column->bloom != NULL) {
+        FRZ_TRY(parquet_bloom_out_finish(column->bloom, err));
+    }
     if (!column->shared->opts.no_statistics) {
         FRZ_TRY(describe_chunk(column, &chunk, err));
     }

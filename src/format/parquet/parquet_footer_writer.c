@@ -161,6 +161,10 @@ static void put_column_metadata(parquet_thrift_out *t, const parquet_chunk *chun
         put_statistics(t, &chunk->statistics);
     }
     put_encoded_list(t, 13, PARQUET_THRIFT_STRUCT, chunk->encoding_stats);
+    if (chunk->bloom_filter_offset > 0) {
+        parquet_put_i64(t, 14, chunk->bloom_filter_offset);
+        parquet_put_i32(t, 15, chunk->bloom_filter_length);
+    }
     put_sizes(t, &chunk->sizes);
 }
 

@@ -9,6 +9,7 @@
  *   parquet_write_stats.c     bounds and counts of one column chunk and its pages
  *   parquet_write_bounds.c    bounds as the file spells them
  *   parquet_index_writer.c    column index, offset index and level counts of one column chunk
+ *   parquet_bloom_writer.c    bloom filter of one column chunk
  *   parquet_output.c          where bytes of the file go; joins neighbouring copies
  *   parquet_page_encoding.c   which encoding the values of a page get
  *   parquet_column_writer.c   one leaf column: values and levels to pages to a chunk
@@ -402,6 +403,34 @@ frz_code parquet_output_copy(parquet_output *output, const frz_file *src, uint64
                              uint64_t len, frz_error *err);
 frz_code parquet_output_flush(parquet_output *output, frz_error *err);
 
+/* ---- bloom filters (parquet_bloom_writer.c) ---- */
+
+typedef struct parquet_bloom_out {
+    const frz_env *env;
+    size_t width;   /* bytes of a value; 0: each has its length before it */
+    bool two_zeros; /* of floats */
+    double fpp;
+    int64_t ndv;     /* 0: not told */
+    frz_buf hashes;  /* uint64_t, while they are few */
+    uint32_t *words; /* after that; NULL: not yet */
+    size_t blocks;   /* a power of two */
+} parquet_bloom_out;
+
+frz_code parquet_bloom_out_new(const frz_env *env, const parquet_write_leaf *leaf, double fpp,
+                               int64_t ndv, parquet_bloom_out **out, frz_error *err);
+/* NULL is fine for these two. Reset: for another chunk. */
+void parquet_bloom_out_reset(parquet_bloom_out *bloom);
+void parquet_bloom_out_free(parquet_bloom_out *bloom);
+/* Values in PLAIN form. */
+frz_code parquet_bloom_out_add(parquet_bloom_out *bloom, const uint8_t *values, size_t count,
+                               frz_error *err);
+/* The chunk is complete: make the filter as small as it may be. */
+frz_code parquet_bloom_out_finish(parquet_bloom_out *bloom, frz_error *err);
+/* Write the filter, if the chunk was encoded here, and tell the chunk where it is. room: scratch.
+ */
+frz_code parquet_bloom_out_write(parquet_bloom_out *bloom, parquet_output *output, frz_buf *room,
+                                 parquet_chunk *chunk, frz_error *err);
+
 /* ---- one leaf column (parquet_column_writer.c) ---- */
 
 /* Settings, codec and scratch memory that all columns of a writer use in turn. */
@@ -446,6 +475,7 @@ typedef struct parquet_column_writer {
     uint64_t packed_size, raw_size;
     parquet_write_stats stats;
     parquet_index_out index;
+    parquet_bloom_out *bloom; /* NULL: none is wanted */
     /* the file */
     parquet_metrics_sum *metrics; /* NULL: not collected */
 } parquet_column_writer;

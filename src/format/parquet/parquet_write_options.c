@@ -213,6 +213,50 @@ out:
     return rc;
 }
 
+/* ---- bloom filters ---- */
+
+static frz_code check_bloom(const parquet_write_leaf *leaf, const frz_parquet_bloom_column *wanted,
+                            frz_error *err)
+{
+    if (leaf->physical == PARQUET_BOOLEAN) {
+        return frz_fail(err, FRZ_E_ARGUMENT,
+                        "column \"%.*s\" of type boolean cannot have a bloom filter",
+                        FRZ_STR_ARG(leaf->dotted));
+    }
+    /* written so that NaN is refused, too */
+    if (!(wanted->fpp >= 0 && wanted->fpp < 1)) {
+        return frz_fail(err, FRZ_E_ARGUMENT,
+                        "bloom filter of column \"%.*s\": %g is not a share below 1",
+                        FRZ_STR_ARG(leaf->dotted), wanted->fpp);
+    }
+    if (wanted->ndv < 0) {
+        return frz_fail(err, FRZ_E_ARGUMENT,
+                        "bloom filter of column \"%.*s\": %lld distinct values",
+                        FRZ_STR_ARG(leaf->dotted), (long long)wanted->ndv);
+    }
+    return FRZ_OK;
+}
+
+static frz_code set_blooms(frz_parquet_writer *w, frz_error *err)
+{
+    const frz_parquet_write_options *opts = &w->shared.opts;
+    frz_code rc = FRZ_OK;
+    size_t first = 0;
+    for (size_t i = 0; i < opts->bloom_count; i++) {
+        const frz_parquet_bloom_column *wanted = &opts->blooms[i];
+        size_t at;
+        FRZ_TRY(find_leaf(w, wanted->column, &first, &at, err));
+        const parquet_write_leaf *leaf = &w->schema.leaves[at];
+        FRZ_TRY(check_bloom(leaf, wanted, err));
+        parquet_bloom_out_free(w->columns[at].bloom); /* named twice: the last one counts */
+        w->columns[at].bloom = NULL;
+        FRZ_TRY(parquet_bloom_out_new(w->env, leaf, wanted->fpp, wanted->ndv, &w->columns[at].bloom,
+                                      err));
+    }
+out:
+    return rc;
+}
+
 /* ---- sorting ---- */
 
 static frz_code set_sorting(frz_parquet_writer *w, frz_error *err)
@@ -242,6 +286,7 @@ frz_code parquet_options_apply(frz_parquet_writer *w, frz_error *err)
     frz_parquet_write_options *own = &w->shared.opts;
     frz_code rc = FRZ_OK;
     FRZ_TRY(set_encodings(w, err));
+    FRZ_TRY(set_blooms(w, err));
     FRZ_TRY(set_sorting(w, err));
     /* what the caller lent is not looked at again */
     own->keys = own->values = NULL;

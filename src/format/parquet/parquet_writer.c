@@ -162,6 +162,20 @@ static void start_group(frz_parquet_writer *w, parquet_writer_state state, int64
     frz_arena_reset(&w->shared.chunk_arena);
 }
 
+/* Behind the chunks of the group, so that they need not wait in memory for the file's end. */
+static frz_code put_blooms(frz_parquet_writer *w, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    for (size_t i = 0; i < w->chunk_count; i++) {
+        if (w->columns[i].bloom != NULL) {
+            FRZ_TRY(parquet_bloom_out_write(w->columns[i].bloom, &w->shared.output, &w->shared.body,
+                                            &w->chunks[i], err));
+        }
+    }
+out:
+    return rc;
+}
+
 static frz_code close_group(frz_parquet_writer *w, frz_error *err)
 {
     frz_code rc = FRZ_OK;
@@ -178,6 +192,7 @@ static frz_code close_group(frz_parquet_writer *w, frz_error *err)
         return FRZ_OK; /* a group without rows is not written */
     }
     assert(w->chunk_count == w->schema.leaf_count);
+    FRZ_TRY(put_blooms(w, err));
     FRZ_TRY(parquet_group_write(&group, (int64_t)w->packed_size, w->group_count, w->chunks,
                                 w->schema.leaves, &w->groups, &w->marks, err));
     frz_arena_reset(&w->shared.chunk_arena);

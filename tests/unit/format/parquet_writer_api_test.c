@@ -157,6 +157,85 @@ static void sorting__is_told_of_every_group(void **state)
     fixture_reset(&f);
 }
 
+/* ---- bloom filters ---- */
+
+static void check_bloom_refused(void **state, frz_parquet_bloom_column wanted, const char *phrase)
+{
+    fixture f;
+    frz_parquet_write_options opts = FRZ_PARQUET_WRITE_OPTIONS_INIT;
+    frz_parquet_writer *w;
+    fixture_init(&f, state);
+    opts.blooms = &wanted;
+    opts.bloom_count = 1;
+    assert_fails(frz_parquet_writer_create(f.env, f.path, &f.schema, &opts, &w, &f.err), &f.err,
+                 FRZ_E_ARGUMENT, phrase);
+    fixture_reset(&f);
+}
+
+static void blooms__without_sense_are_refused(void **state)
+{
+    check_bloom_refused(state, (frz_parquet_bloom_column){"f", 0, 0},
+                        "\"f\" of type boolean cannot have a bloom filter");
+    check_bloom_refused(state, (frz_parquet_bloom_column){"a", 1, 0}, "1 is not a share below 1");
+    check_bloom_refused(state, (frz_parquet_bloom_column){"a", __builtin_nan(""), 0},
+                        "is not a share below 1");
+    check_bloom_refused(state, (frz_parquet_bloom_column){"a", 0, -1}, "-1 distinct values");
+    check_bloom_refused(state, (frz_parquet_bloom_column){"z", 0, 0}, "is named \"z\"");
+}
+
+/* A batch of one long column. */
+static struct ArrowArray long_batch(fixture *f, int64_t rows, int64_t distinct)
+{
+    frz_buffer *buffers[2] = {NULL, NULL};
+    struct ArrowArray column, batch;
+    assert_ok(frz_buffer_new(f->env, (size_t)rows * 8, &buffers[1], &f->err), &f->err);
+    for (int64_t i = 0; i < rows; i++) {
+        ((int64_t *)(void *)buffers[1]->data)[i] =
+            (int64_t)((uint64_t)(i % distinct) * 0x9e3779b97f4a7c15u);
+    }
+    assert_ok(frz_array_make(f->env, rows, 0, buffers, 2, NULL, 0, &column, &f->err), &f->err);
+    assert_ok(frz_batch_make(f->env, rows, &column, 1, &batch, &f->err), &f->err);
+    return batch;
+}
+
+/* The size of a filter follows from the distinct values, whether their hashes were kept or not. */
+static void blooms__are_as_large_as_the_distinct_values_need(void **state)
+{
+    static const struct {
+        int64_t rows, distinct;
+        int32_t least, most;
+    } cases[] = {{1000, 1, 0, 100},
+                 {1000, 1000, 1024, 2100},
+                 {400000, 1000, 1024, 2100},
+                 {350000, 350000, 262144, 524400}};
+    fixture f;
+    fixture_init(&f, state);
+    const frz_parquet_bloom_column wanted = {"l", 0.01, 0};
+    const frz_parquet_column_encoding plain = {"l", FRZ_PARQUET_PLAIN};
+    const frz_parquet_write_options opts = {.struct_size = sizeof opts,
+                                            .blooms = &wanted,
+                                            .bloom_count = 1,
+                                            .encodings = &plain,
+                                            .encoding_count = 1};
+    const frz_type *type = rows_type(&f.arena, "{'id':1,'name':'l','required':true,'type':'long'}");
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(cases); i++) {
+        frz_parquet_writer *w;
+        frz_data_file *file;
+        parquet_chunk chunk;
+        struct ArrowArray batch = long_batch(&f, cases[i].rows, cases[i].distinct);
+        unlink(f.path);
+        assert_ok(frz_parquet_writer_open(f.env, f.path, type, &opts, &w, &f.err), &f.err);
+        assert_ok(frz_parquet_writer_write(w, &batch, &f.err), &f.err);
+        assert_ok(frz_parquet_writer_finish(w, false, NULL, NULL, &f.err), &f.err);
+        batch.release(&batch);
+        assert_ok(frz_data_file_open(f.env, f.path, NULL, &file, &f.err), &f.err);
+        assert_ok(parquet_file_chunk((const parquet_file *)file, 0, 0, &chunk, &f.err), &f.err);
+        assert_in_range(chunk.bloom_filter_length, cases[i].least, cases[i].most);
+        frz_data_file_close(file);
+    }
+    fixture_reset(&f);
+}
+
 /* ---- options ---- */
 
 static void options__members_that_a_caller_does_not_know_are_defaults(void **state)
@@ -286,6 +365,8 @@ int main(void)
         TEST_WITH_ENV(encodings__one_that_a_type_cannot_have_is_refused),
         TEST_WITH_ENV(columns__that_are_not_there_are_refused),
         TEST_WITH_ENV(sorting__is_told_of_every_group),
+        TEST_WITH_ENV(blooms__without_sense_are_refused),
+        TEST_WITH_ENV(blooms__are_as_large_as_the_distinct_values_need),
         TEST_WITH_ENV(options__members_that_a_caller_does_not_know_are_defaults),
         TEST_WITH_ENV(options__without_sense_are_refused),
         TEST_WITH_ENV(arrays__that_contradict_themselves_are_refused),
