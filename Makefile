@@ -1,8 +1,8 @@
 # The common commands by name. Everything real happens in CMake and in tools/.
-.PHONY: help demo check build dev fuzz bench golden format clean
+.PHONY: help demo check build dev fuzz bench bench-parquet golden format clean
 
 help: ## this list
-	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' Makefile
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' Makefile
 
 demo: ## build, then change one column of a wide table and print what it cost (FILE=x.parquet COLUMN=c [KEY=k])
 	@tools/install-packages build
@@ -35,6 +35,10 @@ fuzz: ## run every fuzz target for SECONDS_EACH (60) seconds
 bench: build ## measure against other implementations
 	tools/venv
 	.venv/bin/python bench/run.py $(ARGS)
+
+bench-parquet: build ## every kind of column against other Parquet libraries
+	tools/venv
+	.venv/bin/python bench/parquet.py $(ARGS)
 
 golden: build ## rewrite the expectations kept in the tree; read the diff
 	tools/check-includes --graph > docs/internals/include-graph.txt
