@@ -209,6 +209,8 @@ static void json_chunk(cli_text *text, const frz_parquet_file *file, size_t colu
 
 typedef struct page_list {
     cli_out *out;
+    const frz_parquet_file *file;
+    size_t column;
     bool begun;
 } page_list;
 
@@ -232,14 +234,19 @@ static frz_code json_page(void *ctx, const frz_parquet_page_info *page, frz_erro
     json_count(text, "values", page->values);
     json_count(text, "first_row", page->first_row);
     json_count(text, "rows", page->rows);
-    cli_text_printf(text, ",\"checksum\":%s}", json_bool(page->has_checksum));
+    cli_text_printf(text, ",\"checksum\":%s", json_bool(page->has_checksum));
+    json_count(text, "nulls", page->nulls);
+    json_count(text, "nans", page->nans);
+    json_bound(text, list->file, list->column, "min", &page->min);
+    json_bound(text, list->file, list->column, "max", &page->max);
+    cli_text_char(text, '}');
     return cli_out_row(list->out, err);
 }
 
 static frz_code json_pages(cli_out *out, const frz_parquet_file *file, size_t group, size_t column,
                            frz_error *err)
 {
-    page_list list = {.out = out};
+    page_list list = {.out = out, .file = file, .column = column};
     cli_text_str(&out->text, ",\"pages\":[");
     frz_code rc = frz_parquet_pages_visit(file, group, column, json_page, &list, err);
     cli_text_char(&out->text, ']');

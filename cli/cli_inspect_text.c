@@ -327,9 +327,16 @@ out:
 
 /* ---- pages ---- */
 
+typedef struct page_table {
+    cli_table table;
+    const frz_parquet_file *file;
+    size_t column;
+} page_table;
+
 static frz_code put_page(void *ctx, const frz_parquet_page_info *page, frz_error *err)
 {
-    cli_table *table = ctx;
+    page_table *pages = ctx;
+    cli_table *table = &pages->table;
     frz_code rc = inspect_go_on(err);
     if (rc != FRZ_OK) {
         return rc;
@@ -340,8 +347,11 @@ static frz_code put_page(void *ctx, const frz_parquet_page_info *page, frz_error
     cell_count(table, page->compressed_size);
     cell_ratio(table, page->uncompressed_size, page->compressed_size);
     cell_count(table, page->values);
+    cell_count(table, page->nulls);
     cell_count(table, page->first_row);
     cell_count(table, page->rows);
+    cell_bound(table, pages->file, pages->column, &page->min);
+    cell_bound(table, pages->file, pages->column, &page->max);
     cli_table_put(table, page->has_checksum ? "yes" : "");
     return cli_table_row(table, err);
 }
@@ -349,19 +359,21 @@ static frz_code put_page(void *ctx, const frz_parquet_page_info *page, frz_error
 static frz_code put_pages(cli_out *out, const frz_parquet_file *file, size_t group, size_t column,
                           frz_error *err)
 {
-    static const char *const titles[] = {"page",   "encoding",  "offset", "size",    "ratio",
-                                         "values", "first row", "rows",   "checksum"};
-    static const bool right[] = {false, false, true, true, true, true, true, true, false};
+    static const char *const titles[] = {"page",  "encoding", "offset", "size",
+                                         "ratio", "values",   "nulls",  "first row",
+                                         "rows",  "min",      "max",    "checksum"};
+    static const bool right[] = {false, false, true, true,  true,  true,
+                                 true,  true,  true, false, false, false};
     frz_code rc = FRZ_OK;
-    cli_table table = {0};
+    page_table pages = {.file = file, .column = column};
     cli_text_printf(&out->text, "\nRow group %zu, pages of ", group);
     inspect_path(&out->text, file, column);
     cli_text_char(&out->text, '\n');
-    CLI_TRY(cli_table_begin(&table, out, titles, right, 9, err));
-    CLI_TRY(frz_parquet_pages_visit(file, group, column, put_page, &table, err));
-    CLI_TRY(cli_table_end(&table, err));
+    CLI_TRY(cli_table_begin(&pages.table, out, titles, right, 12, err));
+    CLI_TRY(frz_parquet_pages_visit(file, group, column, put_page, &pages, err));
+    CLI_TRY(cli_table_end(&pages.table, err));
 out:
-    cli_table_reset(&table);
+    cli_table_reset(&pages.table);
     return rc;
 }
 

@@ -202,7 +202,8 @@ FRZ_API const char *frz_parquet_encoding_name(int encoding);
 FRZ_API size_t frz_parquet_bound_text(const frz_parquet_file *file, size_t column,
                                       frz_parquet_bytes bound, char *buf, size_t size);
 
-/** A page of a column chunk. Counts that are not told are -1. */
+/** A page of a column chunk. Counts that are not told are -1; rows and first_row are told by the
+ * header or the offset index, nulls, nans and bounds by the column index. */
 typedef struct frz_parquet_page_info {
     const char *type;     /**< "DATA", "DATA_V2", "DICTIONARY", "INDEX" or "UNKNOWN" */
     const char *encoding; /**< of the values; NULL: of a kind that this library does not know */
@@ -214,6 +215,9 @@ typedef struct frz_parquet_page_info {
     int64_t first_row; /**< in the file */
     int64_t rows;
     int has_checksum;
+    int64_t nulls;
+    int64_t nans;
+    frz_parquet_bound min, max; /**< views, valid during the visit */
 } frz_parquet_page_info;
 
 /** Receives the pages of a chunk in order; a failure ends the visit and is passed on. */
@@ -221,7 +225,8 @@ typedef frz_code (*frz_parquet_page_visit)(void *ctx, const frz_parquet_page_inf
                                            frz_error *err);
 
 /**
- * Visit the pages of a column chunk. Only their headers are read.
+ * Visit the pages of a column chunk. Only their headers and the page index are read; an index that
+ * does not fit the pages is passed over.
  *
  * @return FRZ_OK, FRZ_E_CORRUPT for headers that break the format's rules, FRZ_E_UNSUPPORTED for
  *         an encrypted chunk or one whose pages are in another file, or what visit returned

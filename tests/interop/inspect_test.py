@@ -112,6 +112,18 @@ def compare(found, path):
     return compared
 
 
+def check_page_bounds(chunk, data):
+    """The outermost bounds of the pages are those of the chunk, where bytes show the order."""
+    kind = chunk["column_type"]["physical_type"]
+    for name, outermost in (("min", min), ("max", max)):
+        bounds = [p[name]["text"] for p in data if p[name] is not None]
+        if chunk[name] is not None and chunk["column_type"]["logical_type"] is None and bounds:
+            if kind in ("INT32", "INT64"):
+                assert outermost(map(int, bounds)) == int(chunk[name]["text"])
+            if kind in ("BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"):
+                assert outermost(bounds) == chunk[name]["text"]
+
+
 def check_pages(found):
     """Pages fill their chunks and hold all values and rows."""
     for group in found["row_groups"]:
@@ -123,6 +135,10 @@ def check_pages(found):
             for page in pages:
                 assert page["offset"] == at
                 at += page["header_size"] + page["compressed_size"]
+            if chunk["column_index"] is not None:
+                assert all(p["nulls"] is not None for p in data)
+                assert sum(p["nulls"] for p in data) == chunk["nulls"]
+                check_page_bounds(chunk, data)
             if data and None not in (data[-1]["first_row"], data[-1]["rows"]):
                 end = data[-1]["first_row"] + data[-1]["rows"]
                 assert end == group["first_row"] + group["rows"]

@@ -1,10 +1,13 @@
 /*
- * The public view of a chunk's pages: from header to header, bodies passed over.
+ * The public view of a chunk's pages: from header to header, bodies passed over, beside what the
+ * page index says of them.
  */
 #include <inttypes.h>
 
 #include "format/parquet/parquet_api.h"
+#include "format/parquet/parquet_index.h"
 #include "format/parquet/parquet_read.h"
+#include "format/parquet/parquet_statistics.h"
 
 #define HEADER_GUESS 256
 #define MAX_HEADER (16u << 20)
@@ -12,8 +15,13 @@
 /* The way through a chunk. */
 typedef struct page_walk {
     const frz_parquet_file *file;
-    const parquet_column *column;
+    size_t column, group;
     parquet_chunk chunk;
+    frz_arena arena; /* the index */
+    parquet_offset_index offsets;
+    parquet_column_index bounds;
+    bool has_offsets, has_bounds;
+    size_t data_pages; /* seen */
     uint64_t at, end;
     int64_t values_left;
     int64_t row; /* first of the next data page in the file; -1: not known */
@@ -72,7 +80,49 @@ static int64_t rows_of(const page_walk *walk, const parquet_page_header *h)
     if (h->type == PARQUET_DATA_PAGE_V2 && h->num_rows >= 0) {
         return h->num_rows;
     }
-    return walk->column->max_rep == 0 ? h->num_values : -1;
+    return parquet_api_inner(walk->file)->columns[walk->column].max_rep == 0 ? h->num_values : -1;
+}
+
+static frz_parquet_bound page_bound(frz_str value, frz_str checked)
+{
+    return (frz_parquet_bound){
+        .value = parquet_api_bytes(value), .exact = -1, .reliable = checked.ptr != NULL};
+}
+
+/* What the column index says of data page number i. */
+static void describe_values(const page_walk *walk, size_t i, frz_parquet_page_info *out)
+{
+    const parquet_column_index *index = &walk->bounds;
+    parquet_chunk page = {.num_values = out->values};
+    parquet_statistics checked;
+    out->nulls = index->null_counts != NULL ? index->null_counts[i] : -1;
+    out->nans = index->nan_counts != NULL ? index->nan_counts[i] : -1;
+    if (index->null_page[i] != 0) {
+        return;
+    }
+    page.statistics = (parquet_statistics){
+        .min_value = index->mins[i], .max_value = index->maxs[i], .min_exact = -1, .max_exact = -1};
+    parquet_statistics_check(parquet_api_inner(walk->file), walk->column, &page, &checked);
+    out->min = page_bound(index->mins[i], checked.min_value);
+    out->max = page_bound(index->maxs[i], checked.max_value);
+}
+
+/* What the page index says of the data page at hand, if it is about the same page. */
+static void describe_by_index(page_walk *walk, frz_parquet_page_info *out)
+{
+    size_t i = walk->data_pages++;
+    if (!walk->has_offsets || i >= walk->offsets.count ||
+        walk->offsets.pages[i].offset != walk->at) {
+        walk->has_offsets = false;
+        return;
+    }
+    int64_t base = parquet_api_inner(walk->file)->metadata.groups[walk->group].first_row;
+    int64_t first = walk->offsets.pages[i].first_row;
+    out->first_row = base + first;
+    out->rows = parquet_page_end_row(&walk->offsets, i) - first;
+    if (walk->has_bounds) {
+        describe_values(walk, i, out);
+    }
 }
 
 static void describe(page_walk *walk, const parquet_page_header *h, uint64_t header_size,
@@ -91,12 +141,15 @@ static void describe(page_walk *walk, const parquet_page_header *h, uint64_t hea
         .first_row = -1,
         .rows = -1,
         .has_checksum = h->has_crc,
+        .nulls = -1,
+        .nans = -1,
     };
     if (is_data(h->type)) {
         out->first_row = walk->row;
         out->rows = rows_of(walk, h);
         walk->row = walk->row < 0 || out->rows < 0 ? -1 : walk->row + out->rows;
         walk->values_left -= h->num_values;
+        describe_by_index(walk, out);
     }
 }
 
@@ -128,22 +181,37 @@ out:
     return rc;
 }
 
-static frz_code walk_init(page_walk *walk, size_t group, size_t column, frz_error *err)
+static frz_code load_index(page_walk *walk, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     const parquet_file *inner = parquet_api_inner(walk->file);
-    FRZ_TRY(parquet_file_chunk(inner, group, column, &walk->chunk, err));
+    FRZ_TRY(parquet_offset_index_load(inner, &walk->chunk, walk->column, walk->group, &walk->arena,
+                                      &walk->offsets, &walk->has_offsets, err));
+    if (walk->has_offsets) {
+        FRZ_TRY(parquet_column_index_load(inner, &walk->chunk, walk->column, walk->group,
+                                          walk->offsets.count, &walk->arena, &walk->bounds,
+                                          &walk->has_bounds, err));
+    }
+out:
+    return rc;
+}
+
+static frz_code walk_init(page_walk *walk, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const parquet_file *inner = parquet_api_inner(walk->file);
+    FRZ_TRY(parquet_file_chunk(inner, walk->group, walk->column, &walk->chunk, err));
     if (walk->chunk.encrypted) {
         return frz_fail(err, FRZ_E_UNSUPPORTED, "unsupported: encrypted column");
     }
     if (walk->chunk.file_path.len > 0) {
         return frz_fail(err, FRZ_E_UNSUPPORTED, "unsupported: column data in another file");
     }
-    walk->column = &inner->columns[column];
-    walk->row = inner->metadata.groups[group].first_row;
+    walk->row = inner->metadata.groups[walk->group].first_row;
     walk->values_left = walk->chunk.num_values;
     if (walk->values_left > 0) {
         FRZ_TRY(parquet_chunk_range(inner, &walk->chunk, &walk->at, &walk->end, err));
+        FRZ_TRY(load_index(walk, err));
     }
 out:
     return rc;
@@ -153,15 +221,20 @@ frz_code frz_parquet_pages_visit(const frz_parquet_file *file, size_t group, siz
                                  frz_parquet_page_visit visit, void *ctx, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    page_walk walk = {.file = file, .window = FRZ_BUF_INIT(file->env, MAX_HEADER * 4)};
+    page_walk walk = {.file = file,
+                      .column = column,
+                      .group = group,
+                      .window = FRZ_BUF_INIT(file->env, MAX_HEADER * 4)};
+    frz_arena_init(&walk.arena, file->env, FRZ_ARENA_NO_LIMIT);
     assert(group < parquet_api_inner(file)->metadata.group_count);
     assert(column < parquet_api_inner(file)->column_count);
-    FRZ_TRY(walk_init(&walk, group, column, err));
+    FRZ_TRY(walk_init(&walk, err));
     while (walk.values_left > 0) {
         FRZ_TRY(visit_next(&walk, visit, ctx, err));
     }
 out:
     frz_buf_reset(&walk.window);
+    frz_arena_reset(&walk.arena);
     if (walk.refused) {
         return rc;
     }
