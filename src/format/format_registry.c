@@ -87,10 +87,14 @@ static frz_code apply_mapping(frz_data_file *file, const frz_name_mapping *mappi
         goto out;
     }
     bool any = false;
+    bool own_ids = false; /* mostly there are none, and looking for each would take long */
+    for (size_t i = 0; i < own->field_count && !own_ids; i++) {
+        own_ids = has_ids(&own->fields[i]);
+    }
     for (size_t i = 0; i < own->field_count; i++) {
+        int32_t id = mapped->fields[i].id;
         bool keep =
-            has_ids(&own->fields[i]) ||
-            (mapped->fields[i].id != 0 && frz_type_find_id(own, mapped->fields[i].id) != NULL);
+            own_ids && (has_ids(&own->fields[i]) || (id != 0 && frz_type_find_id(own, id) != NULL));
         fields[i] = keep ? own->fields[i] : mapped->fields[i];
         any = any || !keep;
     }

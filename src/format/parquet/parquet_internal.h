@@ -90,7 +90,8 @@ typedef struct parquet_image_value {
 /* What a chunk looks like: bytes that must be equal where the mask has bits. */
 typedef struct parquet_image {
     uint16_t len, value_count;
-    uint16_t misses; /* matches that needed values to be passed over one by one */
+    uint16_t patience;     /* misses until it is made anew */
+    uint32_t hits, misses; /* matches in one piece, and those with values of other lengths */
     uint8_t bytes[PARQUET_IMAGE_BYTES + 8];
     uint8_t mask[PARQUET_IMAGE_BYTES + 8];
     uint8_t value_of[PARQUET_IMAGE_BYTES]; /* of each byte: the value that it belongs to, or the

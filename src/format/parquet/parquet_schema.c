@@ -187,6 +187,10 @@ static frz_code primitive_type(builder *b, const parquet_element *e, const frz_t
         *reason = "decimal of this precision and scale";
         id = FRZ_TYPE_UNKNOWN;
     }
+    if (id != FRZ_TYPE_DECIMAL && id != FRZ_TYPE_FIXED) {
+        *out = frz_type_primitive(id);
+        return FRZ_OK;
+    }
     frz_type *type = frz_arena_alloc(b->arena, sizeof *type);
     if (type == NULL) {
         return frz_fail_nomem(b->err, sizeof *type);
@@ -195,7 +199,7 @@ static frz_code primitive_type(builder *b, const parquet_element *e, const frz_t
     if (id == FRZ_TYPE_DECIMAL) {
         type->precision = e->precision;
         type->scale = e->scale;
-    } else if (id == FRZ_TYPE_FIXED) {
+    } else {
         type->length = e->type_length;
     }
     *out = type;
@@ -347,6 +351,22 @@ static bool is_two_level(const builder *b, const parquet_element *list,
             memcmp(name.ptr + list->name.len, suffix.ptr, suffix.len) == 0);
 }
 
+/* The parent's path, a point and the name. */
+static char *join_path(builder *b, const char *parent, frz_str name)
+{
+    size_t before = parent == NULL ? 0 : strlen(parent) + 1;
+    char *path =
+        name.len > SIZE_MAX - before - 1 ? NULL : frz_arena_alloc(b->arena, before + name.len + 1);
+    if (path != NULL && parent != NULL) {
+        memcpy(path, parent, before);
+        path[before - 1] = '.';
+    }
+    if (path != NULL && name.len > 0) {
+        memcpy(path + before, name.ptr, name.len);
+    }
+    return path;
+}
+
 static frz_code init_node(builder *b, const char *parent, const char *name, frz_str own_name,
                           levels own, const parquet_element *e, parquet_node *node)
 {
@@ -359,9 +379,7 @@ static frz_code init_node(builder *b, const char *parent, const char *name, frz_
     if (name != NULL) {
         own_name = frz_str_from(name);
     }
-    node->path = parent == NULL
-                     ? frz_arena_strdup(b->arena, own_name)
-                     : frz_arena_printf(b->arena, "%s.%.*s", parent, FRZ_STR_ARG(own_name));
+    node->path = join_path(b, parent, own_name);
     return node->path == NULL ? frz_fail_nomem(b->err, own_name.len) : FRZ_OK;
 }
 

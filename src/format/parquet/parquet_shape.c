@@ -19,7 +19,8 @@
 #include "format/parquet/parquet_internal.h"
 
 #define WORD 8
-#define RENEW_AFTER 8 /* matches with values of other lengths until an image is made anew */
+#define LEAST_PATIENCE 8
+#define MOST_PATIENCE 1024
 #define CONTINUED UINT64_C(0x8080808080808080)
 
 /* ---- making an image ---- */
@@ -147,6 +148,7 @@ static bool image_make(parquet_image *image, const uint8_t *from, const uint8_t 
     parquet_thrift_init(&p.t, from, (size_t)(to - from), 0, NULL);
     image->len = 0;
     image->value_count = 0;
+    image->hits = 0;
     image->misses = 0;
     paint_struct(&p);
     assert(!p.fits || (p.t.rc == FRZ_OK && p.t.at == to));
@@ -216,7 +218,7 @@ static const uint8_t *image_match(parquet_image *image, const uint8_t *bytes, co
     while ((size_t)(end - bytes) >= image->len - at + WORD) {
         size_t differs = first_difference(image, at, bytes);
         if (differs == image->len) {
-            image->misses = (uint16_t)(image->misses + (at != 0));
+            *(at == 0 ? &image->hits : &image->misses) += 1;
             return bytes + (image->len - at);
         }
         size_t index = image->value_of[differs];
@@ -250,6 +252,16 @@ static const uint8_t *match_any(parquet_shapes *shapes, const uint8_t *bytes, co
     return NULL;
 }
 
+/* Lengths have changed for good (the columns' names became longer), or they always change: then an
+ * image made anew is no better, and the next one has to wait for longer. */
+static void renew(parquet_image *image, const uint8_t *from, const uint8_t *to)
+{
+    bool in_vain = image->hits < image->misses;
+    image->patience =
+        (uint16_t)(in_vain ? FRZ_MIN(image->patience * 2, MOST_PATIENCE) : LEAST_PATIENCE);
+    (void)image_make(image, from, to);
+}
+
 static void note(parquet_shapes *shapes, size_t which)
 {
     shapes->followed_by[shapes->last] = (uint8_t)which;
@@ -263,6 +275,7 @@ static void learn(parquet_shapes *shapes, const uint8_t *from, const uint8_t *to
     if (!image_make(&shapes->images[slot], from, to)) {
         return;
     }
+    shapes->images[slot].patience = LEAST_PATIENCE;
     if (slot == shapes->count) {
         shapes->count++;
     } else {
@@ -285,8 +298,8 @@ void parquet_shapes_skip(parquet_shapes *shapes, parquet_thrift *t)
     if (to != NULL) {
         t->at = to;
         note(shapes, which);
-        if (shapes->images[which].misses >= RENEW_AFTER) {
-            (void)image_make(&shapes->images[which], from, to);
+        if (shapes->images[which].misses >= shapes->images[which].patience) {
+            renew(&shapes->images[which], from, to);
         }
         return;
     }
