@@ -129,6 +129,34 @@ static bool pick_path(picker *p, const void *node, frz_str name, size_t first, f
     return !p->no_memory && pick_through(p, node, name, of);
 }
 
+/* The names of a root's children that fit a hint. */
+static void hint_names(const picker *p, const void *root, frz_error *err)
+{
+    char names[200];
+    size_t len = 0;
+    size_t count = p->tree->child_count(root);
+    for (size_t i = 0; i < count; i++) {
+        frz_spelling spelling;
+        if (!p->tree->spelling(root, i, 0, &spelling) ||
+            spelling.first.len + sizeof ", …" > sizeof names - len) {
+            memcpy(names + len, "…", sizeof "…" - 1);
+            len += sizeof "…" - 1;
+            break;
+        }
+        if (spelling.first.len > 0) {
+            memcpy(names + len, spelling.first.ptr, spelling.first.len);
+        }
+        len += spelling.first.len;
+        if (i + 1 < count) {
+            memcpy(names + len, ", ", 2);
+            len += 2;
+        }
+    }
+    if (len > 0) {
+        frz_hint(err, "columns are: %.*s", (int)len, names);
+    }
+}
+
 static frz_code pick_name(picker *p, const void *root, const char *name, frz_pick *of,
                           frz_error *err)
 {
@@ -148,7 +176,12 @@ static frz_code pick_name(picker *p, const void *root, const char *name, frz_pic
                         "column \"%s\" is ambiguous: several names differ from it only in case",
                         name);
     }
-    return found ? FRZ_OK : frz_fail(err, FRZ_E_NOT_FOUND, "there is no column \"%s\"", name);
+    if (!found) {
+        frz_fail(err, FRZ_E_NOT_FOUND, "there is no column \"%s\"", name);
+        hint_names(p, root, err);
+        return FRZ_E_NOT_FOUND;
+    }
+    return FRZ_OK;
 }
 
 frz_code frz_pick_names(frz_arena *arena, const frz_name_tree *tree, const void *root,

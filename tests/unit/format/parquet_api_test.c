@@ -271,6 +271,36 @@ static void reader__filters_by_columns_that_are_not_returned(void **state)
     place_remove(&p);
 }
 
+static void reader__reports_what_it_skipped(void **state)
+{
+    static const frz_parquet_row_range ranges[] = {{5, 8}, {12, 30}};
+    frz_parquet_read_options opts = FRZ_PARQUET_READ_OPTIONS_INIT;
+    frz_parquet_reader *reader = NULL;
+    frz_parquet_read_report report;
+    frz_error err = {0};
+    struct ArrowArray batch;
+    place p;
+    place_init(&p, *state);
+    frz_parquet_file *file = open_file(*state, p.path);
+    opts.where = "id > 25 AND a.b IS NOT NULL";
+    opts.ranges = ranges;
+    opts.range_count = 2;
+    assert_ok(frz_parquet_reader_open(file, &opts, &reader, &err), &err);
+    while (frz_parquet_reader_next(reader, &batch, NULL, &err) == FRZ_OK) {
+        frz_array_release(&batch);
+    }
+    frz_parquet_reader_report_get(reader, &report);
+    assert_int_equal(report.rows, 21);
+    assert_int_equal(report.groups, GROUPS);
+    assert_int_equal(report.groups_by_statistics, 2);
+    assert_int_equal(report.rows_kept, GROUP_ROWS);
+    assert_int_equal(report.rows_read, GROUP_ROWS);
+    assert_int_equal(report.rows_returned, 4);
+    frz_parquet_reader_close(reader);
+    frz_parquet_file_close(file);
+    place_remove(&p);
+}
+
 static void reader__no_columns_are_rows_all_the_same(void **state)
 {
     static const char *const names[] = {NULL};
@@ -405,6 +435,7 @@ int main(void)
         TEST_WITH_ENV(reader__says_what_makes_no_sense),
         TEST_WITH_ENV(reader__batches_know_their_first_row),
         TEST_WITH_ENV(reader__filters_by_columns_that_are_not_returned),
+        TEST_WITH_ENV(reader__reports_what_it_skipped),
         TEST_WITH_ENV(reader__no_columns_are_rows_all_the_same),
         TEST_WITH_ENV(file__tells_about_itself),
         TEST_WITH_ENV(file__of_another_kind_is_refused),
