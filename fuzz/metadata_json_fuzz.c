@@ -1,6 +1,7 @@
 /*
  * fuzz: a metadata JSON file. What parses is listed, changed, written and parsed again.
  */
+#include "base/base_json.h"
 #include "fuzz_storage.h"
 #include "meta/meta_table.h"
 

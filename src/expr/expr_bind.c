@@ -114,8 +114,14 @@ static frz_code new_reference(expr_binder *binder, expr_op op, const frz_field *
     frz_code rc = FRZ_OK;
     frz_arena *arena = &binder->bound->arena;
     expr_node *node = frz_arena_alloc(arena, sizeof *node);
+    char text[80];
     if (node == NULL) {
         return frz_fail_nomem(binder->err, sizeof *node);
+    }
+    if (field->type->id == FRZ_TYPE_FOREIGN) {
+        return frz_fail(binder->err, FRZ_E_UNSUPPORTED,
+                        "unsupported: column \"%.*s\" of type %s in an expression",
+                        FRZ_STR_ARG(field->name), frz_type_text(field->type, text, sizeof text));
     }
     node->op = op;
     node->field_id = field->id;

@@ -350,32 +350,7 @@ out:
     return rc;
 }
 
-/* ---- text and file ---- */
-
-typedef struct dump_sink {
-    frz_buf *out;
-    frz_error *err;
-    frz_code rc;
-} dump_sink;
-
-/* jansson does not look at every result, so a failure must last. */
-static int dump_bytes(const char *bytes, size_t len, void *ctx)
-{
-    dump_sink *sink = ctx;
-    if (sink->rc == FRZ_OK) {
-        sink->rc = frz_buf_append(sink->out, bytes, len, sink->err);
-    }
-    return sink->rc == FRZ_OK ? 0 : -1;
-}
-
-frz_code frz_json_dump(const json_t *json, frz_buf *out, frz_error *err)
-{
-    dump_sink sink = {.out = out, .err = err};
-    if (json_dump_callback(json, dump_bytes, &sink, JSON_COMPACT) != 0 && sink.rc == FRZ_OK) {
-        sink.rc = no_memory(err);
-    }
-    return sink.rc;
-}
+/* ---- the file ---- */
 
 static frz_code write_file(const frz_env *env, const char *location, const frz_buf *text,
                            bool durable, frz_error *err)

@@ -135,8 +135,6 @@ typedef struct frz_metadata_change {
 frz_code frz_metadata_json_change(const frz_env *env, const json_t *base,
                                   const char *previous_location, const frz_metadata_change *change,
                                   json_t **out, frz_error *err);
-/* Compact text; appended. */
-frz_code frz_json_dump(const json_t *json, frz_buf *out, frz_error *err);
 /* Write a new metadata file "NNNNN-UUID.metadata.json" next to its kin; location: free with
  * frz_free; bytes may be NULL. */
 frz_code frz_metadata_write(const frz_table *table, const json_t *json, int64_t version,

@@ -2,11 +2,12 @@
  * Types to and from ArrowSchema. The table of formats is the one place that says which Arrow type
  * stands for which Iceberg type.
  */
+#include "type/type_annotation.h"
 #include "type/type_internal.h"
 
 #define KEY_FIELD_ID "PARQUET:field_id"
-#define KEY_EXTENSION "ARROW:extension:name"
 #define EXTENSION_UUID "arrow.uuid"
+#define METADATA_MAX (1u << 26) /* as frz_schema_metadata reads it */
 
 /* Formats without parameters. The first of a type is the one written. */
 static const struct {
@@ -35,9 +36,34 @@ static const struct {
     {"+m", FRZ_TYPE_MAP},
 };
 
+/* The same for types that Iceberg lacks. */
+static const struct {
+    const char *format;
+    frz_foreign_type foreign;
+} foreign_formats[] = {
+    {"c", FRZ_FOREIGN_INT8},
+    {"s", FRZ_FOREIGN_INT16},
+    {"C", FRZ_FOREIGN_UINT8},
+    {"S", FRZ_FOREIGN_UINT16},
+    {"I", FRZ_FOREIGN_UINT32},
+    {"L", FRZ_FOREIGN_UINT64},
+    {"e", FRZ_FOREIGN_FLOAT16},
+    {"ttm", FRZ_FOREIGN_TIME_MS},
+    {"ttn", FRZ_FOREIGN_TIME_NS},
+    {"tsm:", FRZ_FOREIGN_TIMESTAMP_MS},
+    {"tsm:UTC", FRZ_FOREIGN_TIMESTAMPTZ_MS},
+    {"tin", FRZ_FOREIGN_INTERVAL},
+};
+
 /* ---- to Arrow ---- */
 
 #define FORMAT_TEXT 40
+
+typedef struct writer {
+    const frz_env *env;
+    frz_field_id_of id_of;
+    const void *ctx;
+} writer;
 
 static frz_code format_of(const frz_type *type, char text[FORMAT_TEXT], frz_str *out,
                           frz_error *err)
@@ -50,8 +76,15 @@ static frz_code format_of(const frz_type *type, char text[FORMAT_TEXT], frz_str 
             return FRZ_OK;
         }
     }
-    if (type->id == FRZ_TYPE_DECIMAL) {
-        FRZ_TRY(frz_buf_printf(&fixed, err, "d:%d,%d", (int)type->precision, (int)type->scale));
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(foreign_formats); i++) {
+        if (type->id == FRZ_TYPE_FOREIGN && foreign_formats[i].foreign == type->foreign) {
+            *out = frz_str_from(foreign_formats[i].format);
+            return FRZ_OK;
+        }
+    }
+    if (type->id == FRZ_TYPE_DECIMAL || type->id == FRZ_TYPE_FOREIGN) {
+        FRZ_TRY(frz_buf_printf(&fixed, err, "d:%d,%d%s", (int)type->precision, (int)type->scale,
+                               type->id == FRZ_TYPE_FOREIGN ? ",256" : ""));
     } else if (type->id == FRZ_TYPE_FIXED) {
         FRZ_TRY(frz_buf_printf(&fixed, err, "w:%d", (int)type->length));
     } else {
@@ -72,66 +105,100 @@ out:
     return rc;
 }
 
-static frz_code put_metadata(frz_buf *buf, const frz_field *field, frz_error *err)
+static frz_code put_pair(frz_buf *buf, const char *key, frz_str value, frz_error *err)
+{
+    frz_code rc = put_counted(buf, frz_str_from(key), err);
+    return rc == FRZ_OK ? put_counted(buf, value, err) : rc;
+}
+
+/* Pairs of an annotation, with the extension type that says the same. */
+static frz_code put_annotation(frz_buf *buf, frz_str text, int32_t *pairs, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    bool uuid = field->type->id == FRZ_TYPE_UUID;
-    int32_t pairs = (field->id != FRZ_ID_NONE) + uuid;
+    frz_annotation annotation;
+    const char *extension = NULL;
+    frz_buf metadata = FRZ_BUF_INIT(buf->env, METADATA_MAX);
+    if (frz_annotation_parse(text, &annotation)) {
+        FRZ_TRY(frz_annotation_to_arrow(&annotation, &extension, &metadata, err));
+    }
+    FRZ_TRY(put_pair(buf, FRZ_ARROW_KEY_LOGICAL_TYPE, text, err));
+    *pairs += 1;
+    if (extension != NULL) {
+        FRZ_TRY(put_pair(buf, FRZ_ARROW_KEY_EXTENSION, frz_str_from(extension), err));
+        FRZ_TRY(put_pair(buf, FRZ_ARROW_KEY_EXTENSION_METADATA, frz_buf_view(&metadata), err));
+        *pairs += 2;
+    }
+out:
+    frz_buf_reset(&metadata);
+    return rc;
+}
+
+static frz_code put_metadata(const writer *w, frz_buf *buf, const frz_field *field, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    int32_t pairs = 0;
+    int32_t id = field->id;
+    bool has_id = id != FRZ_ID_NONE && (w->id_of == NULL || w->id_of(w->ctx, field, &id));
+    bool is_uuid = field->type->id == FRZ_TYPE_UUID;
     char digits[16];
     frz_buf text = {.data = (uint8_t *)digits, .capacity = sizeof digits, .max = sizeof digits};
-    if (pairs == 0) {
+    if (!has_id && !is_uuid && field->annotation.len == 0) {
         return FRZ_OK;
     }
     FRZ_TRY(frz_buf_append(buf, &pairs, sizeof pairs, err));
-    if (field->id != FRZ_ID_NONE) {
-        FRZ_TRY(frz_buf_printf(&text, err, "%d", (int)field->id));
-        FRZ_TRY(put_counted(buf, FRZ_STR(KEY_FIELD_ID), err));
-        FRZ_TRY(put_counted(buf, frz_buf_view(&text), err));
+    if (has_id) {
+        FRZ_TRY(frz_buf_printf(&text, err, "%d", (int)id));
+        FRZ_TRY(put_pair(buf, KEY_FIELD_ID, frz_buf_view(&text), err));
+        pairs++;
     }
-    if (uuid) {
-        FRZ_TRY(put_counted(buf, FRZ_STR(KEY_EXTENSION), err));
-        FRZ_TRY(put_counted(buf, FRZ_STR(EXTENSION_UUID), err));
+    if (is_uuid) {
+        FRZ_TRY(put_pair(buf, FRZ_ARROW_KEY_EXTENSION, FRZ_STR(EXTENSION_UUID), err));
+        pairs++;
     }
+    if (field->annotation.len > 0) {
+        FRZ_TRY(put_annotation(buf, field->annotation, &pairs, err));
+    }
+    memcpy(buf->data, &pairs, sizeof pairs);
 out:
     return rc;
 }
 
-static frz_code field_to_arrow(const frz_env *env, const frz_field *field, struct ArrowSchema *out,
+static frz_code field_to_arrow(const writer *w, const frz_field *field, struct ArrowSchema *out,
                                frz_error *err);
 
 /* The one child of a map: a struct of key and value. */
-static frz_code entries_to_arrow(const frz_env *env, const frz_type *map, struct ArrowSchema *out,
+static frz_code entries_to_arrow(const writer *w, const frz_type *map, struct ArrowSchema *out,
                                  frz_error *err)
 {
     frz_type type = {.id = FRZ_TYPE_STRUCT, .fields = map->fields, .field_count = 2};
     frz_field entries = {.required = true, .name = FRZ_STR("entries"), .type = &type};
-    frz_code rc = field_to_arrow(env, &entries, out, err);
+    frz_code rc = field_to_arrow(w, &entries, out, err);
     if (rc == FRZ_OK) {
         out->children[0]->flags &= ~(int64_t)ARROW_FLAG_NULLABLE; /* keys never are */
     }
     return rc;
 }
 
-static frz_code field_to_arrow(const frz_env *env, const frz_field *field, struct ArrowSchema *out,
+static frz_code field_to_arrow(const writer *w, const frz_field *field, struct ArrowSchema *out,
                                frz_error *err)
 {
     frz_code rc = FRZ_OK;
     const frz_type *type = field->type;
     char format[FORMAT_TEXT];
-    frz_buf metadata = FRZ_BUF_INIT(env, 1024);
+    frz_buf metadata = FRZ_BUF_INIT(w->env, METADATA_MAX);
     struct ArrowSchema made = {0};
     frz_schema_spec spec = {.name = field->name};
     FRZ_TRY(format_of(type, format, &spec.format, err));
-    FRZ_TRY(put_metadata(&metadata, field, err));
+    FRZ_TRY(put_metadata(w, &metadata, field, err));
     spec.metadata = frz_buf_view(&metadata);
     spec.flags = field->required ? 0 : ARROW_FLAG_NULLABLE;
     spec.n_children = type->id == FRZ_TYPE_MAP ? 1 : type->field_count;
-    FRZ_TRY(frz_schema_make(env, &spec, &made, err));
+    FRZ_TRY(frz_schema_make(w->env, &spec, &made, err));
     if (type->id == FRZ_TYPE_MAP) {
-        FRZ_TRY(entries_to_arrow(env, type, made.children[0], err));
+        FRZ_TRY(entries_to_arrow(w, type, made.children[0], err));
     } else {
         for (size_t i = 0; i < type->field_count; i++) {
-            FRZ_TRY(field_to_arrow(env, &type->fields[i], made.children[i], err));
+            FRZ_TRY(field_to_arrow(w, &type->fields[i], made.children[i], err));
         }
     }
     *out = made;
@@ -143,11 +210,19 @@ out:
                                 : frz_context(err, rc, "column \"%.*s\"", FRZ_STR_ARG(field->name));
 }
 
+frz_code frz_type_to_arrow_with_ids(const frz_env *env, const frz_type *struct_type,
+                                    frz_field_id_of id_of, const void *ctx, struct ArrowSchema *out,
+                                    frz_error *err)
+{
+    writer w = {.env = env, .id_of = id_of, .ctx = ctx};
+    frz_field root = {.required = true, .name = FRZ_STR(""), .type = struct_type};
+    return field_to_arrow(&w, &root, out, err);
+}
+
 frz_code frz_type_to_arrow(const frz_env *env, const frz_type *struct_type, struct ArrowSchema *out,
                            frz_error *err)
 {
-    frz_field root = {.required = true, .name = FRZ_STR(""), .type = struct_type};
-    return field_to_arrow(env, &root, out, err);
+    return frz_type_to_arrow_with_ids(env, struct_type, NULL, NULL, out, err);
 }
 
 /* ---- from Arrow ---- */
@@ -299,7 +374,8 @@ static frz_code read_fixed(const reader *r, const struct ArrowSchema *schema, co
         length > INT32_MAX) {
         return unsupported(r, schema, err);
     }
-    frz_code rc = frz_schema_metadata(schema, FRZ_STR(KEY_EXTENSION), &extension, &size, err);
+    frz_code rc =
+        frz_schema_metadata(schema, FRZ_STR(FRZ_ARROW_KEY_EXTENSION), &extension, &size, err);
     if (rc != FRZ_OK) {
         return rc;
     }

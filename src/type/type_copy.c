@@ -54,6 +54,7 @@ static frz_code copy_field(frz_arena *arena, const frz_field *field, frz_field *
     out->required = field->required;
     FRZ_TRY(frz_arena_str(arena, field->name, &out->name, err));
     FRZ_TRY(copy_str(arena, field->doc, &out->doc, err));
+    FRZ_TRY(copy_str(arena, field->annotation, &out->annotation, err));
     FRZ_TRY(frz_type_copy(arena, field->type, &out->type, err));
     FRZ_TRY(copy_default(arena, field->initial_default, out->type, &out->initial_default, err));
     FRZ_TRY(copy_default(arena, field->write_default, out->type, &out->write_default, err));

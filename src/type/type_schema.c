@@ -15,6 +15,15 @@ static const frz_type primitives[] = {
     PRIMITIVE(GEOMETRY),  PRIMITIVE(GEOGRAPHY),
 };
 
+#define FOREIGN(foreign_)                                                                          \
+    [FRZ_FOREIGN_##foreign_] = {.id = FRZ_TYPE_FOREIGN, .foreign = FRZ_FOREIGN_##foreign_}
+
+static const frz_type foreigns[] = {
+    FOREIGN(INT8),    FOREIGN(INT16),    FOREIGN(UINT8),        FOREIGN(UINT16),
+    FOREIGN(UINT32),  FOREIGN(UINT64),   FOREIGN(FLOAT16),      FOREIGN(TIME_MS),
+    FOREIGN(TIME_NS), FOREIGN(INTERVAL), FOREIGN(TIMESTAMP_MS), FOREIGN(TIMESTAMPTZ_MS),
+};
+
 const frz_field frz_field_row_id = {
     .id = FRZ_ID_ROW_ID,
     .name = {"_row_id", 7},
@@ -29,16 +38,22 @@ const frz_field frz_field_last_updated = {
 
 const frz_type *frz_type_primitive(frz_type_id id)
 {
-    assert(id < FRZ_TYPE_STRUCT && id != FRZ_TYPE_DECIMAL && id != FRZ_TYPE_FIXED);
+    assert(id < FRZ_TYPE_FOREIGN && id != FRZ_TYPE_DECIMAL && id != FRZ_TYPE_FIXED);
     return &primitives[id];
+}
+
+const frz_type *frz_type_foreign(frz_foreign_type foreign)
+{
+    assert(foreign > FRZ_FOREIGN_NONE && foreign < FRZ_FOREIGN_DECIMAL256);
+    return &foreigns[foreign];
 }
 
 /* ---- comparison ---- */
 
 static bool same_parameters(const frz_type *a, const frz_type *b)
 {
-    return a->id == b->id && a->precision == b->precision && a->scale == b->scale &&
-           a->length == b->length && frz_str_equal(a->crs, b->crs) &&
+    return a->id == b->id && a->foreign == b->foreign && a->precision == b->precision &&
+           a->scale == b->scale && a->length == b->length && frz_str_equal(a->crs, b->crs) &&
            frz_str_equal(a->algorithm, b->algorithm) && a->field_count == b->field_count;
 }
 
@@ -115,6 +130,28 @@ bool frz_type_promotes(const frz_type *from, const frz_type *to)
     }
 }
 
+static size_t foreign_width(frz_foreign_type foreign)
+{
+    switch (foreign) {
+    case FRZ_FOREIGN_INT8:
+    case FRZ_FOREIGN_UINT8:
+        return 1;
+    case FRZ_FOREIGN_INT16:
+    case FRZ_FOREIGN_UINT16:
+    case FRZ_FOREIGN_FLOAT16:
+        return 2;
+    case FRZ_FOREIGN_UINT32:
+    case FRZ_FOREIGN_TIME_MS:
+        return 4;
+    case FRZ_FOREIGN_INTERVAL:
+        return 16;
+    case FRZ_FOREIGN_DECIMAL256:
+        return 32;
+    default:
+        return 8;
+    }
+}
+
 size_t frz_type_width(const frz_type *type)
 {
     switch (type->id) {
@@ -135,6 +172,8 @@ size_t frz_type_width(const frz_type *type)
         return 16;
     case FRZ_TYPE_FIXED:
         return (size_t)type->length;
+    case FRZ_TYPE_FOREIGN:
+        return foreign_width(type->foreign);
     default:
         return 0;
     }

@@ -100,8 +100,11 @@ typedef struct frz_schema {
 extern const frz_field frz_field_row_id;       /* optional long "_row_id" */
 extern const frz_field frz_field_last_updated; /* optional long "_last_updated_sequence_number" */
 
-/* Shared constants for primitive types without parameters; not for DECIMAL, FIXED, nested. */
+/* Shared constants for primitive types without parameters; not for DECIMAL, FIXED, FOREIGN, nested.
+ */
 const frz_type *frz_type_primitive(frz_type_id id);
+/* The same for foreign types; not for DECIMAL256. */
+const frz_type *frz_type_foreign(frz_foreign_type foreign);
 static inline bool frz_type_is_nested(const frz_type *type)
 {
     return type->id >= FRZ_TYPE_STRUCT;
@@ -163,9 +166,15 @@ frz_code frz_schema_to_json(const frz_schema *schema, json_t **out, frz_error *e
 
 /* ---- Arrow (type_arrow.c) ---- */
 
-/* An ArrowSchema of a field or of a struct; field ids as "PARQUET:field_id" metadata. */
+/* An ArrowSchema of a field or of a struct; field ids as "PARQUET:field_id" metadata, annotations
+ * as extension types where there is one and as "PARQUET:logical_type". */
 frz_code frz_type_to_arrow(const frz_env *env, const frz_type *struct_type, struct ArrowSchema *out,
                            frz_error *err);
+/* The same where a field's id stands for another one, or for none (false). */
+typedef bool (*frz_field_id_of)(const void *ctx, const frz_field *field, int32_t *id);
+frz_code frz_type_to_arrow_with_ids(const frz_env *env, const frz_type *struct_type,
+                                    frz_field_id_of id_of, const void *ctx, struct ArrowSchema *out,
+                                    frz_error *err);
 /* The Iceberg struct type of an ArrowSchema; ids from metadata, else FRZ_ID_NONE. Unsupported kinds
  * name the column. */
 frz_code frz_type_from_arrow(frz_arena *arena, const struct ArrowSchema *schema,

@@ -408,6 +408,7 @@ static bool bounds_of(const frz_stats_collector *c, frz_value *lower, frz_value 
     case FRZ_TYPE_VARIANT:
     case FRZ_TYPE_GEOMETRY:
     case FRZ_TYPE_GEOGRAPHY:
+    case FRZ_TYPE_FOREIGN:
         return false;
     default:
         lower->as.i64 = c->i64.lo;

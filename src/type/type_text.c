@@ -37,6 +37,24 @@ static const char *const names[] = {
     [FRZ_TYPE_MAP] = "map",
 };
 
+/* As messages and users see them; nothing reads them back. */
+static const char *const foreign_names[] = {
+    [FRZ_FOREIGN_NONE] = "foreign",
+    [FRZ_FOREIGN_INT8] = "int8",
+    [FRZ_FOREIGN_INT16] = "int16",
+    [FRZ_FOREIGN_UINT8] = "uint8",
+    [FRZ_FOREIGN_UINT16] = "uint16",
+    [FRZ_FOREIGN_UINT32] = "uint32",
+    [FRZ_FOREIGN_UINT64] = "uint64",
+    [FRZ_FOREIGN_FLOAT16] = "float16",
+    [FRZ_FOREIGN_TIME_MS] = "time_ms",
+    [FRZ_FOREIGN_TIME_NS] = "time_ns",
+    [FRZ_FOREIGN_TIMESTAMP_MS] = "timestamp_ms",
+    [FRZ_FOREIGN_TIMESTAMPTZ_MS] = "timestamptz_ms",
+    [FRZ_FOREIGN_INTERVAL] = "interval",
+    [FRZ_FOREIGN_DECIMAL256] = "decimal",
+};
+
 /* Names of types without parameters, of JSON and of SQL, in lower case. */
 static const struct {
     const char *name;
@@ -127,6 +145,18 @@ out:
     return rc;
 }
 
+static frz_code print_digits(text_sink *sink, const frz_type *type, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    FRZ_TRY(put_z(sink, "(", err));
+    FRZ_TRY(put_number(sink, type->precision, err));
+    FRZ_TRY(put_z(sink, ", ", err));
+    FRZ_TRY(put_number(sink, type->scale, err));
+    FRZ_TRY(put_z(sink, ")", err));
+out:
+    return rc;
+}
+
 static frz_code print_type(text_sink *sink, const frz_type *type, frz_error *err);
 
 static frz_code print_field(text_sink *sink, const frz_field *field, bool named, frz_error *err)
@@ -148,14 +178,16 @@ out:
 static frz_code print_type(text_sink *sink, const frz_type *type, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    FRZ_TRY(put_z(sink, names[type->id], err));
+    bool foreign = type->id == FRZ_TYPE_FOREIGN;
+    FRZ_TRY(put_z(sink, foreign ? foreign_names[type->foreign] : names[type->id], err));
     switch (type->id) {
     case FRZ_TYPE_DECIMAL:
-        FRZ_TRY(put_z(sink, "(", err));
-        FRZ_TRY(put_number(sink, type->precision, err));
-        FRZ_TRY(put_z(sink, ", ", err));
-        FRZ_TRY(put_number(sink, type->scale, err));
-        FRZ_TRY(put_z(sink, ")", err));
+        FRZ_TRY(print_digits(sink, type, err));
+        break;
+    case FRZ_TYPE_FOREIGN:
+        if (type->foreign == FRZ_FOREIGN_DECIMAL256) {
+            FRZ_TRY(print_digits(sink, type, err));
+        }
         break;
     case FRZ_TYPE_FIXED:
         FRZ_TRY(put_z(sink, "[", err));

@@ -360,6 +360,7 @@ frz_code type_value_parse(frz_arena *arena, const frz_type *type, frz_str text, 
     case FRZ_TYPE_VARIANT:
     case FRZ_TYPE_GEOMETRY:
     case FRZ_TYPE_GEOGRAPHY:
+    case FRZ_TYPE_FOREIGN:
     case FRZ_TYPE_STRUCT:
     case FRZ_TYPE_LIST:
     case FRZ_TYPE_MAP:

@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/base_json.h"
 #include "write/write_internal.h"
 
 /* ---- files ---- */

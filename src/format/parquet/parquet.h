@@ -28,6 +28,27 @@ const int64_t *frz_parquet_split_offsets(const frz_data_file *file, size_t *coun
 /* Value of a footer key, ptr NULL if absent. */
 frz_str frz_parquet_key_value(const frz_data_file *file, const char *key);
 
+/* ---- native types (parquet_native.c) ---- */
+
+/*
+ * The file's schema as close to it as Arrow allows, in the arena; names are views of the file's.
+ * Types that Iceberg lacks are FOREIGN; variants and the like are their storage, and the field's
+ * annotation says what they are. Ids are the schema's own, one for each field at any depth: given
+ * as the file's type to the format's read() together with a projection that is part of this struct
+ * (children of structs may be left out; a field may stand there again with its Iceberg type), all
+ * of the file is read as it is. file must be a Parquet file.
+ */
+frz_code frz_parquet_native_type(const frz_data_file *file, frz_arena *arena, const frz_type **out,
+                                 frz_error *err);
+/* The same tree with the types that Iceberg reads in place of those that it lacks, as expressions
+ * want them; where it reads none the native type stays. */
+frz_code frz_parquet_filter_type(const frz_data_file *file, frz_arena *arena, const frz_type **out,
+                                 frz_error *err);
+/* The ArrowSchema of such a struct or a part of it, with the ids that the file has. */
+frz_code frz_parquet_native_to_arrow(const frz_env *env, const frz_data_file *file,
+                                     const frz_type *native, struct ArrowSchema *out,
+                                     frz_error *err);
+
 /* ---- writing (parquet_writer.c) ---- */
 
 /* What a finished file turned out to be. */

@@ -306,6 +306,30 @@ out:
     return rc;
 }
 
+/* A field of which the file stores no column: null, or empty where it must be there. */
+static frz_code assemble_unstored(const frz_env *env, const frz_field *field, int64_t length,
+                                  struct ArrowArray *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const frz_type *type = field->type;
+    struct ArrowArray nulls = {0};
+    FRZ_TRY(frz_array_nulls(env, type, length, &nulls, err));
+    if (!field->required || !frz_type_is_nested(type)) {
+        frz_array_move(&nulls, out);
+        return FRZ_OK;
+    }
+    for (size_t i = 0; type->id == FRZ_TYPE_STRUCT && i < type->field_count; i++) {
+        struct ArrowArray child = {0};
+        FRZ_TRY(assemble_unstored(env, &type->fields[i], length, &child, err));
+        frz_array_release(nulls.children[i]);
+        frz_array_move(&child, nulls.children[i]);
+    }
+    FRZ_TRY(frz_array_with_validity(env, &nulls, NULL, out, err));
+out:
+    frz_array_release(&nulls);
+    return rc;
+}
+
 static frz_code assemble_node(const frz_env *env, const parquet_plan *plan, uint8_t parent_def,
                               int64_t rows, size_t length, struct ArrowArray *out, frz_error *err)
 {
@@ -314,8 +338,8 @@ static frz_code assemble_node(const frz_env *env, const parquet_plan *plan, uint
         return frz_array_constant(env, type, plan->field->initial_default, (int64_t)length, out,
                                   err);
     }
-    if (plan->node->type->id == FRZ_TYPE_UNKNOWN) {
-        return frz_array_nulls(env, type, (int64_t)length, out, err);
+    if (plan->leaf == NULL && plan->levels == NULL) {
+        return assemble_unstored(env, plan->field, (int64_t)length, out, err);
     }
     switch (type->id) {
     case FRZ_TYPE_STRUCT:

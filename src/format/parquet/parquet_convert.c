@@ -6,13 +6,13 @@
 #include "type/type_value.h"
 
 #define MICROS_PER_MILLI 1000
+#define NANOS_PER_MILLI 1000000
 #define MICROS_PER_DAY INT64_C(86400000000)
 #define NANOS_PER_DAY INT64_C(86400000000000)
 #define JULIAN_DAY_OF_EPOCH 2440588
 #define DECIMAL_BYTES 16
-
-/* Widest FIXED_LEN_BYTE_ARRAY decimal that is read; its high bytes must repeat the sign. */
-#define MAX_DECIMAL_WIDTH 64
+#define DECIMAL256_BYTES 32
+#define INTERVAL_BYTES 12
 
 /* ---- choosing ---- */
 
@@ -36,7 +36,7 @@ static bool choose_decimal(const parquet_element *e, const frz_type *to, parquet
         return true;
     case PARQUET_FIXED_LEN_BYTE_ARRAY:
         *out = PARQUET_FIXED_DECIMAL;
-        return e->type_length <= MAX_DECIMAL_WIDTH;
+        return e->type_length <= PARQUET_MAX_DECIMAL_WIDTH;
     case PARQUET_BYTE_ARRAY:
         *out = PARQUET_BYTES_DECIMAL;
         return true;
@@ -149,11 +149,70 @@ static bool choose(const parquet_node *node, const frz_type *to, parquet_convers
     }
 }
 
+/* How a decimal of more than 38 digits is read. */
+static parquet_conversion wide_decimal(const parquet_element *e)
+{
+    switch (e->physical) {
+    case PARQUET_INT32:
+        return PARQUET_I32_DECIMAL256;
+    case PARQUET_INT64:
+        return PARQUET_I64_DECIMAL256;
+    case PARQUET_BYTE_ARRAY:
+        return PARQUET_BYTES_DECIMAL256;
+    default:
+        return PARQUET_FIXED_DECIMAL256;
+    }
+}
+
+/* How a column becomes its own native type. */
+static parquet_conversion choose_foreign(const parquet_element *e, const frz_type *native)
+{
+    switch (native->foreign) {
+    case FRZ_FOREIGN_INT8:
+        return PARQUET_I32_I8;
+    case FRZ_FOREIGN_INT16:
+        return PARQUET_I32_I16;
+    case FRZ_FOREIGN_UINT8:
+        return PARQUET_I32_U8;
+    case FRZ_FOREIGN_UINT16:
+        return PARQUET_I32_U16;
+    case FRZ_FOREIGN_INTERVAL:
+        return PARQUET_INTERVAL;
+    case FRZ_FOREIGN_DECIMAL256:
+        return wide_decimal(e);
+    default:
+        return PARQUET_COPY;
+    }
+}
+
+/* Native types without an Iceberg type beside them: foreign ones, and storage as it is. */
+static bool choose_native(const parquet_node *node, const frz_type *to, parquet_conversion *out)
+{
+    frz_type native = parquet_native_leaf(node->element);
+    if (!frz_type_equal(&native, to)) {
+        return false;
+    }
+    if (to->id == FRZ_TYPE_FOREIGN) {
+        *out = choose_foreign(node->element, to);
+        return true;
+    }
+    if (node->unsupported == NULL) {
+        return false; /* as Iceberg reads it */
+    }
+    *out = to->id == FRZ_TYPE_STRING   ? PARQUET_TEXT
+           : to->id == FRZ_TYPE_BINARY ? PARQUET_BYTES
+                                       : PARQUET_COPY;
+    return to->id != FRZ_TYPE_UNKNOWN;
+}
+
 frz_code parquet_conversion_choose(const parquet_node *node, const frz_type *to,
                                    parquet_conversion *out, frz_error *err)
 {
     char from_text[64];
     char to_text[64];
+    if (choose_native(node, to, out)) {
+        return FRZ_OK;
+    }
     if (node->unsupported != NULL) {
         return frz_fail(err, FRZ_E_UNSUPPORTED, "unsupported: column \"%s\" is %s", node->path,
                         node->unsupported);
@@ -182,6 +241,16 @@ const char *parquet_conversion_problem(parquet_conversion conversion)
     case PARQUET_FIXED_DECIMAL:
     case PARQUET_BYTES_DECIMAL:
         return "a decimal has more than 38 digits";
+    case PARQUET_FIXED_DECIMAL256:
+    case PARQUET_BYTES_DECIMAL256:
+        return "a decimal has more than 76 digits";
+    case PARQUET_I32_I8:
+    case PARQUET_I32_I16:
+    case PARQUET_I32_U8:
+    case PARQUET_I32_U16:
+        return "an integer is larger than its annotation allows";
+    case PARQUET_INTERVAL:
+        return "an interval has more than 2147483647 months or days";
     default:
         return "a value does not fit its type";
     }
@@ -257,22 +326,22 @@ static bool int96_to_micros(const uint8_t *p, int64_t *out)
     return is_wrapped(*out, julian, nanos);
 }
 
-/* Big-endian two's complement of any length. */
-static bool decimal_from_bytes(const uint8_t *p, size_t len, uint8_t *out)
+/* Big-endian two's complement of any length to size bytes, little-endian. */
+static bool decimal_from_bytes(const uint8_t *p, size_t len, uint8_t *out, size_t size)
 {
     bool negative = len > 0 && (p[0] & 0x80) != 0;
     uint8_t sign = negative ? 0xFF : 0;
-    while (len > DECIMAL_BYTES) {
+    while (len > size) {
         if (*p != sign) {
             return false;
         }
         p++;
         len--;
-        if (len == DECIMAL_BYTES && ((p[0] & 0x80) != 0) != negative) {
+        if (len == size && ((p[0] & 0x80) != 0) != negative) {
             return false;
         }
     }
-    for (size_t i = 0; i < DECIMAL_BYTES; i++) {
+    for (size_t i = 0; i < size; i++) {
         out[i] = i < len ? p[len - 1 - i] : sign;
     }
     return true;
@@ -366,12 +435,61 @@ static size_t convert_int96(const uint8_t *in, size_t n, uint8_t *out)
     return n;
 }
 
-static size_t convert_fixed_decimal(const uint8_t *in, size_t width, size_t n, uint8_t *out)
+static size_t convert_fixed_decimal(const uint8_t *in, size_t width, size_t n, uint8_t *out,
+                                    size_t size)
 {
     for (size_t i = 0; i < n; i++) {
-        if (!decimal_from_bytes(in + i * width, width, out + i * DECIMAL_BYTES)) {
+        if (!decimal_from_bytes(in + i * width, width, out + i * size, size)) {
             return i;
         }
+    }
+    return n;
+}
+
+/* Integers of 32 bits to fewer; the file's annotation promised that they fit. */
+static size_t convert_narrow(parquet_conversion conversion, const uint8_t *in, size_t n,
+                             uint8_t *out)
+{
+    const bool is_byte = conversion == PARQUET_I32_I8 || conversion == PARQUET_I32_U8;
+    const bool is_signed = conversion == PARQUET_I32_I8 || conversion == PARQUET_I32_I16;
+    const int32_t most =
+        is_byte ? (is_signed ? INT8_MAX : UINT8_MAX) : (is_signed ? INT16_MAX : UINT16_MAX);
+    const int32_t least = !is_signed ? 0 : -most - 1;
+    for (size_t i = 0; i < n; i++) {
+        int32_t value = load_i32(in + i * 4);
+        if (value < least || value > most) {
+            return i;
+        }
+        if (is_byte) {
+            out[i] = (uint8_t)value;
+        } else {
+            uint16_t narrow = (uint16_t)value;
+            memcpy(out + i * 2, &narrow, sizeof narrow);
+        }
+    }
+    return n;
+}
+
+/* Months, days and milliseconds, unsigned, to months, days and nanoseconds. */
+static size_t convert_interval(const uint8_t *in, size_t n, uint8_t *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t *p = in + i * INTERVAL_BYTES;
+        if (load_i32(p) < 0 || load_i32(p + 4) < 0) {
+            return i;
+        }
+        memcpy(out + i * 16, p, 8);
+        store_i64(out + i * 16 + 8, (int64_t)frz_load_le32(p + 8) * NANOS_PER_MILLI);
+    }
+    return n;
+}
+
+static size_t convert_wide(const uint8_t *in, size_t in_width, size_t n, uint8_t *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        int64_t value = in_width == 4 ? load_i32(in + i * 4) : load_i64(in + i * 8);
+        store_i64(out + i * DECIMAL256_BYTES, value);
+        memset(out + i * DECIMAL256_BYTES + 8, value < 0 ? 0xFF : 0, DECIMAL256_BYTES - 8);
     }
     return n;
 }
@@ -392,7 +510,19 @@ size_t parquet_convert(parquet_conversion conversion, size_t width, const uint8_
     case PARQUET_INT96_US:
         return convert_int96(in, n, out);
     case PARQUET_FIXED_DECIMAL:
-        return convert_fixed_decimal(in, width, n, out);
+        return convert_fixed_decimal(in, width, n, out, DECIMAL_BYTES);
+    case PARQUET_FIXED_DECIMAL256:
+        return convert_fixed_decimal(in, width, n, out, DECIMAL256_BYTES);
+    case PARQUET_I32_DECIMAL256:
+    case PARQUET_I64_DECIMAL256:
+        return convert_wide(in, width, n, out);
+    case PARQUET_I32_I8:
+    case PARQUET_I32_I16:
+    case PARQUET_I32_U8:
+    case PARQUET_I32_U16:
+        return convert_narrow(conversion, in, n, out);
+    case PARQUET_INTERVAL:
+        return convert_interval(in, n, out);
     default:
         return convert_total(conversion, in, n, out);
     }
@@ -401,10 +531,10 @@ size_t parquet_convert(parquet_conversion conversion, size_t width, const uint8_
 size_t parquet_convert_views(parquet_conversion conversion, const frz_str *in, size_t n,
                              uint8_t *out)
 {
-    assert(conversion == PARQUET_BYTES_DECIMAL);
-    (void)conversion;
+    assert(conversion == PARQUET_BYTES_DECIMAL || conversion == PARQUET_BYTES_DECIMAL256);
+    size_t size = conversion == PARQUET_BYTES_DECIMAL ? DECIMAL_BYTES : DECIMAL256_BYTES;
     for (size_t i = 0; i < n; i++) {
-        if (!decimal_from_bytes((const uint8_t *)in[i].ptr, in[i].len, out + i * DECIMAL_BYTES)) {
+        if (!decimal_from_bytes((const uint8_t *)in[i].ptr, in[i].len, out + i * size, size)) {
             return i;
         }
     }

@@ -108,7 +108,7 @@ static frz_code plan_children(parquet_cursor *c, const parquet_node *node,
     }
     if (c->leaf_count > first) {
         plan->levels = c->leaves[first];
-    } else {
+    } else if (node->leaf_count > 0) {
         /* nothing below is read, but the levels say where there is a value */
         FRZ_TRY(add_leaf(c, node->first_leaf, NULL, false, &plan->levels, err));
     }
@@ -123,11 +123,12 @@ static frz_code plan_field(parquet_cursor *c, const frz_field *field, const parq
     char from[64];
     char to[64];
     *plan = (parquet_plan){.field = field, .node = node};
-    if (node->unsupported != NULL) {
+    /* what only Iceberg cannot read has a type if the file's type is the native one */
+    if (node->unsupported != NULL && file_type->id == FRZ_TYPE_UNKNOWN) {
         return frz_fail(err, FRZ_E_UNSUPPORTED, "unsupported: column \"%s\" is %s", node->path,
                         node->unsupported);
     }
-    if (node->type->id == FRZ_TYPE_UNKNOWN) {
+    if (file_type->id == FRZ_TYPE_UNKNOWN) {
         if (field->required && field->type->id != FRZ_TYPE_UNKNOWN) {
             return frz_fail(err, FRZ_E_CORRUPT,
                             "column \"%s\" holds only nulls and is to be read as required",
@@ -135,11 +136,11 @@ static frz_code plan_field(parquet_cursor *c, const frz_field *field, const parq
         }
         return FRZ_OK;
     }
-    if (frz_type_is_nested(node->type) || frz_type_is_nested(field->type)) {
-        if (node->type->id != field->type->id) {
+    if (node->kind != FRZ_TYPE_UNKNOWN || frz_type_is_nested(field->type)) {
+        if (node->kind != field->type->id) {
             return frz_fail(err, FRZ_E_CORRUPT,
                             "column \"%s\" is %s in the file and is to be read as %s", node->path,
-                            frz_type_text(node->type, from, sizeof from),
+                            frz_type_text(file_type, from, sizeof from),
                             frz_type_text(field->type, to, sizeof to));
         }
         return plan_children(c, node, file_type, plan, err);
@@ -420,10 +421,6 @@ static frz_code read_column(parquet_cursor *c, parquet_cursor_column *column, fr
         return FRZ_OK;
     }
     set_soft_bytes(c, column);
-    if (column->leaf_count == 0) {
-        return frz_array_nulls(c->env, column->plan.field->type, c->batch_rows, &column->pending,
-                               err);
-    }
     if (column->plan.leaf != NULL) {
         return parquet_leaf_flat(column->plan.leaf, c->batch_rows, &column->pending, err);
     }

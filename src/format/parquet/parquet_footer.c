@@ -79,6 +79,35 @@ static void parse_integer(parquet_thrift *t, parquet_element *e)
     }
 }
 
+static void parse_variant(parquet_thrift *t, parquet_element *e)
+{
+    parquet_thrift_field f = {0};
+    while (parquet_thrift_next(t, &f)) {
+        if (f.id == 1) {
+            e->version = (int8_t)parquet_thrift_i32(t, &f);
+        } else {
+            parquet_thrift_skip(t, &f);
+        }
+    }
+}
+
+/* GeometryType, and GeographyType which has one member more. */
+static void parse_geo(parquet_thrift *t, parquet_element *e)
+{
+    parquet_thrift_field f = {0};
+    while (parquet_thrift_next(t, &f)) {
+        if (f.id == 1) {
+            e->crs = parquet_thrift_binary(t, &f);
+        } else if (f.id == 2) {
+            int32_t algorithm = parquet_thrift_i32(t, &f);
+            e->algorithm =
+                (int8_t)(algorithm < 0 || algorithm >= INT8_MAX ? INT8_MAX : algorithm + 1);
+        } else {
+            parquet_thrift_skip(t, &f);
+        }
+    }
+}
+
 /* The union LogicalType. A member that is not known is ignored, as the format asks. */
 static void parse_logical(parquet_thrift *t, parquet_element *e)
 {
@@ -87,7 +116,7 @@ static void parse_logical(parquet_thrift *t, parquet_element *e)
         if (!parquet_thrift_struct(t, &f)) {
             return;
         }
-        if (f.id >= PARQUET_LOGICAL_STRING && f.id <= PARQUET_LOGICAL_GEOGRAPHY && f.id != 9) {
+        if (f.id >= PARQUET_LOGICAL_STRING && f.id <= PARQUET_LOGICAL_FILE && f.id != 9) {
             e->logical = (parquet_logical)f.id;
         }
         switch (f.id) {
@@ -100,6 +129,13 @@ static void parse_logical(parquet_thrift *t, parquet_element *e)
             break;
         case PARQUET_LOGICAL_INTEGER:
             parse_integer(t, e);
+            break;
+        case PARQUET_LOGICAL_VARIANT:
+            parse_variant(t, e);
+            break;
+        case PARQUET_LOGICAL_GEOMETRY:
+        case PARQUET_LOGICAL_GEOGRAPHY:
+            parse_geo(t, e);
             break;
         default:
             parquet_thrift_skip(t, &f);

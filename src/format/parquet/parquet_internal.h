@@ -122,17 +122,16 @@ frz_code parquet_footer_parse(frz_arena *arena, frz_str bytes, uint64_t offset,
 /* ---- columns (parquet_schema.c) ---- */
 
 /*
- * A field of the file's schema. The tree has the shape of the Iceberg type: children are parallel
- * to type->fields, and the groups that Parquet needs to spell a list or map are folded into the
- * node of the list or map.
+ * A field of the file's schema. Groups that Parquet needs to spell a list or map are folded into
+ * the node of the list or map. Where type is nested, children are parallel to type->fields; what
+ * Iceberg cannot read, such as a variant, has children that only native reading sees.
  */
 typedef struct parquet_node {
     const parquet_element *element; /* a list's or map's: the outer group */
     const frz_type *type;           /* as the file has it; UNKNOWN if it cannot be read */
     const char *path;               /* dotted, for messages */
-    const char *unsupported;        /* why the node cannot be read; NULL: it can */
-    const frz_type *native; /* as close to the file as Arrow allows: FOREIGN types, storage of
-                               variants; equal to type where Iceberg has the type */
+    const char *unsupported;        /* why Iceberg cannot read the node; NULL: it can */
+    frz_type_id kind;               /* of the children: STRUCT, LIST, MAP; UNKNOWN: a leaf column */
     bool required;
     uint8_t def;                   /* definition level from which on the node has a value */
     uint8_t rep;                   /* number of lists and maps around it */
@@ -147,7 +146,7 @@ typedef struct parquet_node {
 /* A leaf column. */
 typedef struct parquet_column {
     const parquet_element *element;
-    const parquet_node *node; /* its primitive node, or the unsupported one that holds it */
+    const parquet_node *node;
     uint8_t max_def, max_rep;
 } parquet_column;
 
@@ -180,6 +179,15 @@ typedef struct parquet_footer {
 frz_code parquet_footer_get(const frz_env *env, const frz_file *file, parquet_footer **out,
                             frz_error *err);
 void parquet_footer_unref(parquet_footer *footer); /* NULL is fine */
+
+/* ---- native types (parquet_native.c) ---- */
+
+/* Widest FIXED_LEN_BYTE_ARRAY decimal that is read as a number. */
+#define PARQUET_MAX_DECIMAL_WIDTH 64
+
+/* What a leaf column is in Arrow, as close to the file as Arrow allows; UNKNOWN too if it cannot be
+ * read at all. The type has no fields and no strings. */
+frz_type parquet_native_leaf(const parquet_element *e);
 
 /* ---- the open file (parquet_file.c) ---- */
 

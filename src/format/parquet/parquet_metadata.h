@@ -64,7 +64,8 @@ typedef enum parquet_logical {
     PARQUET_LOGICAL_FLOAT16 = 15,
     PARQUET_LOGICAL_VARIANT = 16,
     PARQUET_LOGICAL_GEOMETRY = 17,
-    PARQUET_LOGICAL_GEOGRAPHY = 18
+    PARQUET_LOGICAL_GEOGRAPHY = 18,
+    PARQUET_LOGICAL_FILE = 19
 } parquet_logical;
 
 typedef enum parquet_time_unit {
@@ -90,6 +91,9 @@ typedef struct parquet_element {
     bool utc;                /* TIME, TIMESTAMP: isAdjustedToUTC */
     int8_t bit_width;        /* INTEGER */
     bool is_signed;          /* INTEGER */
+    int8_t version;          /* VARIANT; 0: not told */
+    int8_t algorithm;        /* GEOGRAPHY: EdgeInterpolationAlgorithm + 1; 0: not told */
+    frz_str crs;             /* GEOMETRY, GEOGRAPHY; empty: not told */
 } parquet_element;
 
 typedef struct parquet_statistics {

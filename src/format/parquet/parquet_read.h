@@ -166,7 +166,17 @@ typedef enum parquet_conversion {
     PARQUET_I32_DECIMAL,
     PARQUET_I64_DECIMAL,
     PARQUET_FIXED_DECIMAL,
-    PARQUET_BYTES_DECIMAL
+    PARQUET_BYTES_DECIMAL,
+    /* to types that Iceberg lacks */
+    PARQUET_I32_I8,
+    PARQUET_I32_I16,
+    PARQUET_I32_U8,
+    PARQUET_I32_U16,
+    PARQUET_INTERVAL,
+    PARQUET_I32_DECIMAL256,
+    PARQUET_I64_DECIMAL256,
+    PARQUET_FIXED_DECIMAL256,
+    PARQUET_BYTES_DECIMAL256
 } parquet_conversion;
 
 /* How a column of the file is read as a type; FRZ_E_UNSUPPORTED or FRZ_E_CORRUPT if it is not. */

@@ -258,40 +258,6 @@ static void add_column(builder *b, const parquet_element *e, const parquet_node 
         (parquet_column){.element = e, .node = node, .max_def = own.def, .max_rep = own.rep};
 }
 
-static frz_code too_deep(builder *b)
-{
-    return frz_fail(b->err, FRZ_E_LIMIT, "the schema is nested more than %d deep",
-                    PARQUET_MAX_DEPTH);
-}
-
-/* Pass over the children of an element that cannot be read. */
-static frz_code skip_children(builder *b, const parquet_element *e, const parquet_node *node,
-                              levels own, int depth)
-{
-    frz_code rc = FRZ_OK;
-    if (depth > PARQUET_MAX_DEPTH) {
-        return too_deep(b);
-    }
-    if (!element_is_group(e)) {
-        add_column(b, e, node, own);
-    }
-    for (int32_t i = 0; i < e->num_children; i++) {
-        const parquet_element *child;
-        FRZ_TRY(take_element(b, &child));
-        FRZ_TRY(skip_children(b, child, node, own_levels(own, child), depth + 1));
-    }
-out:
-    return rc;
-}
-
-static frz_code make_unsupported(builder *b, const parquet_element *e, levels own, int depth,
-                                 const char *reason, parquet_node *node)
-{
-    node->unsupported = reason;
-    node->type = frz_type_primitive(FRZ_TYPE_UNKNOWN);
-    return skip_children(b, e, node, own, depth);
-}
-
 static frz_code visit(builder *b, const char *parent, levels around, int depth, parquet_node *node,
                       frz_field *field);
 static frz_code visit_value(builder *b, const parquet_element *e, levels own, int depth,
@@ -310,8 +276,16 @@ static frz_code alloc_children(builder *b, size_t count, parquet_node *node, frz
     type->fields = *fields;
     type->field_count = count;
     node->type = type;
+    node->kind = id;
     node->child_count = count;
     return FRZ_OK;
+}
+
+/* Iceberg cannot read the node; its children are there for native reading. */
+static void set_unsupported(parquet_node *node, const char *reason)
+{
+    node->unsupported = reason;
+    node->type = frz_type_primitive(FRZ_TYPE_UNKNOWN);
 }
 
 static frz_code visit_struct(builder *b, const parquet_element *e, levels own, int depth,
@@ -407,7 +381,9 @@ static frz_code visit_list(builder *b, const parquet_element *e, levels own, int
     const parquet_element *repeated;
     frz_field *fields;
     if (e->num_children != 1 || peek_element(b)->repetition != PARQUET_REPEATED) {
-        return make_unsupported(b, e, own, depth, "a LIST group without one repeated child", node);
+        FRZ_TRY(visit_struct(b, e, own, depth, node));
+        set_unsupported(node, "a LIST group without one repeated child");
+        goto out;
     }
     FRZ_TRY(take_element(b, &repeated));
     FRZ_TRY(alloc_children(b, 1, node, FRZ_TYPE_LIST, &fields));
@@ -425,30 +401,37 @@ out:
     return rc;
 }
 
+static const char no_key_value[] = "a MAP group without one repeated group of key and value";
+
 static frz_code visit_map(builder *b, const parquet_element *e, levels own, int depth,
                           parquet_node *node)
 {
     frz_code rc = FRZ_OK;
     const parquet_element *repeated;
     frz_field *fields;
-    if (e->num_children != 1 || peek_element(b)->repetition != PARQUET_REPEATED ||
-        peek_element(b)->num_children != 2) {
-        return make_unsupported(b, e, own, depth,
-                                "a MAP group without one repeated group of key and value", node);
+    const parquet_element *entries = peek_element(b);
+    if (e->num_children != 1 || entries->repetition != PARQUET_REPEATED ||
+        (entries->num_children != 1 && entries->num_children != 2)) {
+        FRZ_TRY(visit_struct(b, e, own, depth, node));
+        set_unsupported(node, no_key_value);
+        goto out;
     }
     FRZ_TRY(take_element(b, &repeated));
-    FRZ_TRY(alloc_children(b, 2, node, FRZ_TYPE_MAP, &fields));
+    size_t count = (size_t)repeated->num_children;
+    FRZ_TRY(alloc_children(b, count, node, count == 2 ? FRZ_TYPE_MAP : FRZ_TYPE_LIST, &fields));
     levels item = item_levels(own);
     node->item_def = item.def;
     node->item_rep = item.rep;
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < count; i++) {
         FRZ_TRY(visit(b, node->path, item, depth + 1, &node->children[i], &fields[i]));
+        fields[i].name = i == 0 ? FRZ_STR("key") : FRZ_STR("value");
     }
-    fields[0].name = FRZ_STR("key");
-    fields[1].name = FRZ_STR("value");
     /* some writers spell keys optional; a null key is then found while reading */
     fields[0].required = true;
     node->children[0].required = true;
+    if (count == 1) {
+        set_unsupported(node, no_key_value); /* a set of keys, natively a list */
+    }
 out:
     return rc;
 }
@@ -457,15 +440,19 @@ out:
 static frz_code visit_value(builder *b, const parquet_element *e, levels own, int depth,
                             parquet_node *node)
 {
+    frz_code rc = FRZ_OK;
     if (depth > PARQUET_MAX_DEPTH) {
-        return too_deep(b);
+        return frz_fail(b->err, FRZ_E_LIMIT, "the schema is nested more than %d deep",
+                        PARQUET_MAX_DEPTH);
     }
     if (!element_is_group(e)) {
         add_column(b, e, node, own);
         return primitive_type(b, e, &node->type, &node->unsupported);
     }
     if (e->num_children == 0) {
-        return make_unsupported(b, e, own, depth, "a group without columns", node);
+        FRZ_TRY(visit_struct(b, e, own, depth, node));
+        set_unsupported(node, "a group without columns");
+        goto out;
     }
     switch (e->logical) {
     case PARQUET_LOGICAL_LIST:
@@ -473,10 +460,14 @@ static frz_code visit_value(builder *b, const parquet_element *e, levels own, in
     case PARQUET_LOGICAL_MAP:
         return visit_map(b, e, own, depth, node);
     case PARQUET_LOGICAL_VARIANT:
-        return make_unsupported(b, e, own, depth, "variant", node);
+        FRZ_TRY(visit_struct(b, e, own, depth, node));
+        set_unsupported(node, "variant");
+        break;
     default:
         return visit_struct(b, e, own, depth, node);
     }
+out:
+    return rc;
 }
 
 /* A repeated field outside a LIST or MAP group: a required list of required elements. */

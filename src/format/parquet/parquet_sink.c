@@ -153,6 +153,9 @@ void parquet_sink_spread(parquet_sink *s, size_t base, size_t rows, const uint8_
         s->kernels->spread_offsets((int32_t *)(void *)s->offsets->data + base, dense, rows, bitmap,
                                    first_bit);
         break;
+    case 2:
+        SPREAD(uint16_t);
+        break;
     case 4:
         s->kernels->spread_4(v, dense, rows, bitmap, first_bit);
         break;

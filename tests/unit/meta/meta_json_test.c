@@ -3,6 +3,8 @@
  */
 #include "unit/meta/meta_fixture.h"
 
+#include "base/base_json.h"
+
 /* ---- reading ---- */
 
 static void json__becomes_the_model(void **state)
