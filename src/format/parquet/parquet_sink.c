@@ -123,7 +123,28 @@ static void spread_wide(parquet_sink *s, size_t base, size_t dense, size_t rows,
     }
 }
 
-/* Without branches, which nulls would mispredict. */
+/* The following are without branches, which nulls would mispredict. */
+static void spread_1(uint8_t *v, size_t dense, size_t rows, const uint8_t *bitmap,
+                     int64_t first_bit)
+{
+    for (size_t i = rows; i-- > 0;) {
+        unsigned bit = frz_bit_get(bitmap, first_bit + (int64_t)i);
+        dense -= bit;
+        v[i] = (uint8_t)(v[dense] & (0 - bit));
+    }
+}
+
+static void spread_2(uint8_t *v, size_t dense, size_t rows, const uint8_t *bitmap,
+                     int64_t first_bit)
+{
+    uint16_t *values = (uint16_t *)(void *)v;
+    for (size_t i = rows; i-- > 0;) {
+        unsigned bit = frz_bit_get(bitmap, first_bit + (int64_t)i);
+        dense -= bit;
+        values[i] = (uint16_t)(values[dense] & (0 - bit));
+    }
+}
+
 static void spread_16(uint8_t *v, size_t dense, size_t rows, const uint8_t *bitmap,
                       int64_t first_bit)
 {
@@ -153,8 +174,11 @@ void parquet_sink_spread(parquet_sink *s, size_t base, size_t rows, const uint8_
         s->kernels->spread_offsets((int32_t *)(void *)s->offsets->data + base, dense, rows, bitmap,
                                    first_bit);
         break;
+    case 1:
+        spread_1(v, dense, rows, bitmap, first_bit);
+        break;
     case 2:
-        SPREAD(uint16_t);
+        spread_2(v, dense, rows, bitmap, first_bit);
         break;
     case 4:
         s->kernels->spread_4(v, dense, rows, bitmap, first_bit);
