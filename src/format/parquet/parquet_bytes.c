@@ -16,15 +16,23 @@
 
 _Static_assert(WIDE <= PARQUET_SLACK && WIDE <= FRZ_BUFFER_SLACK, "wide copies need room");
 
+/* In a register between, since what lies behind the value may overlap. */
+static inline void copy_wide(uint8_t *to, const uint8_t *from)
+{
+    uint8_t bytes[WIDE];
+    memcpy(bytes, from, WIDE);
+    memcpy(to, bytes, WIDE);
+}
+
 static inline void copy_bytes(uint8_t *to, const uint8_t *from, size_t len)
 {
     if (len > SHORT_BYTES) {
         memcpy(to, from, len);
         return;
     }
-    memcpy(to, from, WIDE);
+    copy_wide(to, from);
     for (size_t i = WIDE; i < len; i += WIDE) {
-        memcpy(to + i, from + i, WIDE);
+        copy_wide(to + i, from + i);
     }
 }
 
