@@ -303,7 +303,8 @@ typedef enum cli_option_id {
     CLI_OPTION_REWRITE,
     CLI_OPTION_ROWS,
     CLI_OPTION_GROUPS,
-    CLI_OPTION_PAGES
+    CLI_OPTION_PAGES,
+    CLI_OPTION_REPORT
 } cli_option_id;
 
 /* Lists of options end with a NULL name. */
@@ -415,6 +416,19 @@ bool cli_interrupted(void);
 int cli_progress_show(void *ctx, const char *what, uint64_t done, uint64_t total);
 int cli_progress_hidden(void *ctx, const char *what, uint64_t done, uint64_t total);
 void cli_progress_clear(void);
+
+/* What reading rows came to, and what it left out. */
+typedef struct cli_read_report {
+    bool has_files; /* of a table: the next two */
+    int64_t files, files_skipped;
+    int64_t groups, groups_by_statistics, groups_by_dictionary, groups_by_bloom;
+    int64_t pages_by_index;
+    int64_t rows_skipped, rows_read, rows_returned;
+} cli_read_report;
+
+/* Tell it on standard error, as lines or with --json as one object (cli_read_report.c). */
+frz_code cli_read_report_print(const cli_context *context, const cli_read_report *report,
+                               frz_error *err);
 
 /* Tell what a commit did, as lines or with --json as one object. */
 void cli_report_print(cli_context *context, const char *command, const char *table,

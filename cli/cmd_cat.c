@@ -14,6 +14,8 @@ static const cli_option cat_options[] = {
     {CLI_OPTION_WHERE, 0, "where", "CONDITION", "only rows for which this is true"},
     {CLI_OPTION_FORMAT, 0, "format", "FORMAT", "table, csv, jsonl, json, parquet or arrow"},
     {CLI_OPTION_OUTPUT, 'o', "output", "FILE", "write rows there, to a new file"},
+    {CLI_OPTION_REPORT, 0, "report", NULL,
+     "tell on standard error what was skipped of a Parquet file"},
     {CLI_OPTION_FORCE, 0, "force", NULL, "replace the file of -o if it is there"},
     {0, 0, NULL, NULL, NULL},
 };
@@ -86,6 +88,12 @@ typedef struct cat_request {
     const char *where;
 } cat_request;
 
+/* What answers it. */
+typedef struct cat_source {
+    struct ArrowArrayStream stream;
+    const frz_parquet_reader *reader; /* of a Parquet file: lives in the stream */
+} cat_source;
+
 static frz_code request_read(const cli_args *args, cat_request *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
@@ -102,8 +110,8 @@ out:
     return rc;
 }
 
-static frz_code open_parquet(cli_context *context, const cat_request *request,
-                             struct ArrowArrayStream *out, frz_error *err)
+static frz_code open_parquet(cli_context *context, const cat_request *request, cat_source *out,
+                             frz_error *err)
 {
     frz_code rc = FRZ_OK;
     frz_parquet_file *file = NULL;
@@ -119,7 +127,8 @@ static frz_code open_parquet(cli_context *context, const cat_request *request,
     options.ranges = &range;
     options.range_count = 1;
     CLI_TRY(frz_parquet_reader_open(file, &options, &reader, err));
-    CLI_TRY(frz_parquet_reader_export(reader, out, err));
+    CLI_TRY(frz_parquet_reader_export(reader, &out->stream, err));
+    out->reader = reader;
 out:
     frz_parquet_file_close(file);
     return rc;
@@ -165,8 +174,8 @@ out:
     return rc;
 }
 
-static frz_code open_file(cli_context *context, const cat_request *request,
-                          struct ArrowArrayStream *out, frz_error *err)
+static frz_code open_file(cli_context *context, const cat_request *request, cat_source *out,
+                          frz_error *err)
 {
     frz_file_format format;
     const char *file = context->args->words[0];
@@ -179,7 +188,7 @@ static frz_code open_file(cli_context *context, const cat_request *request,
         return open_parquet(context, request, out, err);
     case FRZ_FILE_ARROW:
     case FRZ_FILE_ARROW_STREAM:
-        return open_arrow(context, request, out, err);
+        return open_arrow(context, request, &out->stream, err);
     case FRZ_FILE_UNKNOWN:
         return cli_fail(err, FRZ_E_CORRUPT, "%s is neither a Parquet nor an Arrow file", file);
     default:
@@ -188,18 +197,41 @@ static frz_code open_file(cli_context *context, const cat_request *request,
     }
 }
 
+static frz_code print_report(const cli_context *context, const cat_source *source, frz_error *err)
+{
+    frz_parquet_read_report r;
+    if (source->reader == NULL) {
+        return FRZ_OK;
+    }
+    frz_parquet_reader_report_get(source->reader, &r);
+    cli_read_report report = {
+        .groups = r.groups,
+        .groups_by_statistics = r.groups_by_statistics,
+        .groups_by_dictionary = r.groups_by_dictionary,
+        .groups_by_bloom = r.groups_by_bloom,
+        .pages_by_index = r.pages_by_index,
+        .rows_skipped = r.rows - r.rows_kept,
+        .rows_read = r.rows_read,
+        .rows_returned = r.rows_returned,
+    };
+    return cli_read_report_print(context, &report, err);
+}
+
 static frz_code cat_run(cli_context *context, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    struct ArrowArrayStream stream = {0};
+    cat_source source = {0};
     cat_request request = {.rows = {.open = true}};
     cli_answer answer;
     CLI_TRY(cli_answer_plan(context, &answer, err));
     CLI_TRY(request_read(context->args, &request, err));
-    CLI_TRY(open_file(context, &request, &stream, err));
-    CLI_TRY(cli_answer_rows(context, &answer, &stream, err));
+    CLI_TRY(open_file(context, &request, &source, err));
+    CLI_TRY(cli_answer_rows(context, &answer, &source.stream, err));
+    if (cli_args_has(context->args, CLI_OPTION_REPORT)) {
+        CLI_TRY(print_report(context, &source, err));
+    }
 out:
-    cli_stream_release(&stream);
+    cli_stream_release(&source.stream);
     cli_names_reset(&request.columns);
     return rc;
 }
@@ -207,7 +239,7 @@ out:
 const cli_command cmd_cat = {
     .name = "cat",
     .usage = "FILE [--columns A,B.C,...] [--rows FROM:TO] [--where CONDITION]\n"
-             "                  [--format FORMAT] [-o FILE [--force]]",
+             "                  [--report] [--format FORMAT] [-o FILE [--force]]",
     .summary = "print or convert the rows of a Parquet or Arrow file",
     .text =
         "No table is needed. Only the columns asked for are read; row groups and pages outside\n"

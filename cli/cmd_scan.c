@@ -13,6 +13,7 @@ static const cli_option scan_options[] = {
      "add _row_id and _last_updated_sequence_number"},
     {CLI_OPTION_FORMAT, 0, "format", "FORMAT", "table, csv, jsonl, json, parquet or arrow"},
     {CLI_OPTION_OUTPUT, 'o', "output", "FILE", "write rows there, to a new file"},
+    {CLI_OPTION_REPORT, 0, "report", NULL, "tell on standard error what was read and skipped"},
     {CLI_OPTION_FORCE, 0, "force", NULL, "replace the file of -o if it is there"},
     {0, 0, NULL, NULL, NULL},
 };
@@ -41,6 +42,26 @@ out:
     return rc;
 }
 
+static frz_code print_report(const cli_context *context, const frz_scan *scan, frz_error *err)
+{
+    frz_scan_report r;
+    frz_scan_report_get(scan, &r);
+    cli_read_report report = {
+        .has_files = true,
+        .files = r.files,
+        .files_skipped = r.files_skipped,
+        .groups = r.groups,
+        .groups_by_statistics = r.groups_by_statistics,
+        .groups_by_dictionary = r.groups_by_dictionary,
+        .groups_by_bloom = r.groups_by_bloom,
+        .pages_by_index = r.pages_by_index,
+        .rows_skipped = r.rows_skipped,
+        .rows_read = r.rows_read,
+        .rows_returned = r.rows_returned,
+    };
+    return cli_read_report_print(context, &report, err);
+}
+
 static frz_code scan_run(cli_context *context, frz_error *err)
 {
     frz_code rc = FRZ_OK;
@@ -55,6 +76,9 @@ static frz_code scan_run(cli_context *context, frz_error *err)
     CLI_TRY(frz_scan_open(context->table, &options, &scan, err));
     CLI_TRY(frz_scan_export(scan, &stream, err));
     CLI_TRY(cli_answer_rows(context, &answer, &stream, err));
+    if (cli_args_has(context->args, CLI_OPTION_REPORT)) {
+        CLI_TRY(print_report(context, scan, err));
+    }
 out:
     cli_stream_release(&stream);
     cli_names_reset(&columns);
@@ -64,12 +88,14 @@ out:
 const cli_command cmd_scan = {
     .name = "scan",
     .usage = "TABLE [--columns A,B,...] [--where CONDITION] [--limit N] [--snapshot ID]\n"
-             "                   [--with-lineage] [--format FORMAT] [-o FILE [--force]]",
+             "                   [--with-lineage] [--report] [--format FORMAT] [-o FILE [--force]]",
     .summary = "print or export rows of a table",
     .text =
         "Column files are stitched in and deleted rows are left out. Only the columns asked for\n"
-        "are read, and files that cannot hold a matching row are skipped. With --metadata FILE\n"
-        "the table is read from that metadata file and TABLE is left out.\n",
+        "are read; files, and row groups and pages in them, that cannot hold a matching row are\n"
+        "skipped. With --metadata FILE the table is read from that metadata file and TABLE is "
+        "left\n"
+        "out.\n",
     .example = "  frazil scan db.wide --limit 10\n"
                "  frazil scan db.wide --columns id,c_1 --where \"id < 5\"\n"
                "  frazil scan db.wide --columns id,c_1 --format csv -o c_1.csv\n"

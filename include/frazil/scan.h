@@ -33,7 +33,7 @@ typedef struct frz_scan_options {
         sizeof(frz_scan_options), 0, 0, 0, 0, 0, 0, 0, -1                                          \
     }
 
-/** What a scan did so far. */
+/** What a scan did so far. Later versions append members. */
 typedef struct frz_scan_report {
     int64_t files;         /**< data files of the snapshot */
     int64_t files_skipped; /**< proven by statistics to hold no matching row */
@@ -41,6 +41,13 @@ typedef struct frz_scan_report {
     int64_t column_files_opened;
     int64_t rows_read; /**< before the filter */
     int64_t rows_returned;
+    int64_t rows_skipped;         /**< in files that were opened, proven not to match */
+    int64_t groups;               /**< row groups of these files that the filter was held against;
+                                       column files have their own */
+    int64_t groups_by_statistics; /**< of these, skipped by their statistics */
+    int64_t groups_by_dictionary; /**< skipped because no value is in their dictionaries */
+    int64_t groups_by_bloom;      /**< skipped by their bloom filters */
+    int64_t pages_by_index;       /**< pages of the filter's columns, skipped by the page index */
 } frz_scan_report;
 
 /**
@@ -67,7 +74,8 @@ FRZ_API frz_code frz_scan_schema(const frz_scan *scan, struct ArrowSchema *out, 
  */
 FRZ_API frz_code frz_scan_next(frz_scan *scan, struct ArrowArray *out, frz_error *err);
 
-/** Read the report; counts grow while the scan runs. */
+/** Read the report; counts grow while the scan runs. Of a scan that was exported, as long as its
+ * stream is not released. */
 FRZ_API void frz_scan_report_get(const frz_scan *scan, frz_scan_report *out);
 
 /** Close. NULL is fine. */

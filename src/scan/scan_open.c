@@ -163,14 +163,25 @@ frz_code frz_scan_schema(const frz_scan *scan, struct ArrowSchema *out, frz_erro
     return frz_type_to_arrow(scan->env, scan->output_type, out, err);
 }
 
+static void add_counts(const frz_stitch *stitch, frz_scan_report *report)
+{
+    frz_stitch_counts counts;
+    frz_stitch_counts_get(stitch, &counts);
+    report->base_files_opened += counts.base_files_opened;
+    report->column_files_opened += counts.column_files_opened;
+    report->rows_skipped += counts.pruned.rows - counts.pruned.rows_left;
+    report->groups += counts.pruned.groups;
+    report->groups_by_statistics += counts.pruned.groups_by_statistics;
+    report->groups_by_dictionary += counts.pruned.groups_by_dictionary;
+    report->groups_by_bloom += counts.pruned.groups_by_bloom;
+    report->pages_by_index += counts.pruned.pages_by_index;
+}
+
 void frz_scan_report_get(const frz_scan *scan, frz_scan_report *out)
 {
     *out = scan->report;
     if (scan->stitch != NULL) {
-        frz_stitch_counts counts;
-        frz_stitch_counts_get(scan->stitch, &counts);
-        out->base_files_opened += counts.base_files_opened;
-        out->column_files_opened += counts.column_files_opened;
+        add_counts(scan->stitch, out);
     }
 }
 
@@ -178,10 +189,7 @@ void frz_scan_report_get(const frz_scan *scan, frz_scan_report *out)
 
 static void close_entry(frz_scan *scan)
 {
-    frz_stitch_counts counts;
-    frz_stitch_counts_get(scan->stitch, &counts);
-    scan->report.base_files_opened += counts.base_files_opened;
-    scan->report.column_files_opened += counts.column_files_opened;
+    add_counts(scan->stitch, &scan->report);
     frz_stitch_close(scan->stitch);
     scan->stitch = NULL;
 }
@@ -198,6 +206,7 @@ static frz_code open_entry(frz_scan *scan, frz_error *err)
             continue;
         }
         frz_stitch_request request = {.projection = scan->read_type,
+                                      .filter = scan->filter,
                                       .max_rows = scan->batch_rows,
                                       .max_bytes = scan->batch_bytes};
         return frz_stitch_open(scan->table, entry, &request, &scan->stitch, err);

@@ -10,6 +10,8 @@
  *  4. All parts are read over the same row ranges. A batch that comes out covers rows of one batch
  *     of every part; columns are taken over by reference, never copied, except lineage columns in
  *     which nulls are replaced by what they stand for.
+ *  5. Every part leaves out rows only by the fields that it provides, and the next part only looks
+ *     at the rows that are left, so that the ranges are common to all.
  *
  * spec: column files, reader procedure
  */
@@ -316,10 +318,19 @@ static frz_field relaxed(const frz_field *field)
     return copy;
 }
 
-static frz_code open_reader(frz_stitch *stitch, size_t part_index, frz_error *err)
+/* The ranges are settled for now. */
+static void count_rows(frz_stitch *stitch)
 {
-    frz_code rc = FRZ_OK;
-    stitch_part *part = &stitch->parts[part_index];
+    stitch->rows_left = 0;
+    for (size_t i = 0; i < stitch->range_count; i++) {
+        stitch->rows_left += stitch->ranges[i].end - stitch->ranges[i].start;
+    }
+    stitch->next_row = stitch->range_count == 0 ? 0 : stitch->ranges[0].start;
+}
+
+/* What a part is asked for. */
+static frz_code project_part(frz_stitch *stitch, size_t part_index, frz_error *err)
+{
     size_t n = 0;
     frz_field *fields =
         frz_arena_array(&stitch->arena, stitch->projection->field_count, sizeof *fields);
@@ -332,10 +343,81 @@ static frz_code open_reader(frz_stitch *stitch, size_t part_index, frz_error *er
             fields[n++] = relaxed(&stitch->projection->fields[i]);
         }
     }
-    if (n == 0) {
+    return frz_type_struct_of(&stitch->arena, fields, n, &stitch->parts[part_index].projection,
+                              err);
+}
+
+/* Fields of a part whose bounds mean what is read: a null in a lineage column stands for a number
+ * that they do not know. */
+static frz_code provided_by(frz_stitch *stitch, const stitch_part *part, const frz_type **out,
+                            frz_error *err)
+{
+    size_t n = 0;
+    size_t all = part->projection->field_count;
+    frz_field *fields = frz_arena_array(&stitch->arena, all, sizeof *fields);
+    if (fields == NULL) {
+        return frz_fail_nomem(err, all * sizeof *fields);
+    }
+    for (size_t i = 0; i < all; i++) {
+        if (!is_lineage(part->projection->fields[i].id)) {
+            fields[n++] = part->projection->fields[i];
+        }
+    }
+    return frz_type_struct_of(&stitch->arena, fields, n, out, err);
+}
+
+/* Leave out rows for which a part proves that the filter is not true. */
+static frz_code prune_part(frz_stitch *stitch, const stitch_part *part,
+                           const frz_bound_expr *filter, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_prune_report *total = &stitch->counts.pruned;
+    frz_prune_report report = {0};
+    frz_prune_request request = {
+        .filter = filter, .ranges = stitch->ranges, .range_count = stitch->range_count};
+    FRZ_TRY(provided_by(stitch, part, &request.provided, err));
+    FRZ_TRY(frz_data_file_prune(part->file, &request, &stitch->arena, &stitch->ranges,
+                                &stitch->range_count, &report, err));
+    total->groups += report.groups;
+    total->groups_by_statistics += report.groups_by_statistics;
+    total->groups_by_dictionary += report.groups_by_dictionary;
+    total->groups_by_bloom += report.groups_by_bloom;
+    total->pages_by_index += report.pages_by_index;
+out:
+    return rc;
+}
+
+static frz_code prune_parts(frz_stitch *stitch, const frz_bound_expr *filter, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_prune_report *total = &stitch->counts.pruned;
+    total->rows = stitch->rows_left;
+    for (size_t i = 0; i < stitch->part_count && filter != NULL; i++) {
+        if (stitch->parts[i].projection->field_count > 0) {
+            FRZ_TRY(prune_part(stitch, &stitch->parts[i], filter, err));
+        }
+    }
+    count_rows(stitch);
+    total->rows_left = stitch->rows_left;
+    if (total->rows_left < total->rows) {
+        frz_log(stitch->env, "scan", FRZ_LOG_DEBUG,
+                "%.*s: %lld of %lld rows left; of %lld row groups skipped by statistics %lld, by "
+                "dictionaries %lld, by bloom filters %lld; pages by the page index %lld",
+                FRZ_STR_ARG(entry_location(stitch)), (long long)total->rows_left,
+                (long long)total->rows, (long long)total->groups,
+                (long long)total->groups_by_statistics, (long long)total->groups_by_dictionary,
+                (long long)total->groups_by_bloom, (long long)total->pages_by_index);
+    }
+out:
+    return rc;
+}
+
+static frz_code open_reader(frz_stitch *stitch, stitch_part *part, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    if (part->projection->field_count == 0) {
         return FRZ_OK; /* opened only to learn that it stores nothing of use */
     }
-    FRZ_TRY(frz_type_struct_of(&stitch->arena, fields, n, &part->projection, err));
     frz_read_request request = {.projection = part->projection,
                                 .ranges = stitch->ranges,
                                 .range_count = stitch->range_count,
@@ -373,11 +455,8 @@ static frz_code copy_ranges(frz_stitch *stitch, const frz_stitch_request *reques
     } else if (n > 0) {
         memcpy(stitch->ranges, request->ranges, n * sizeof *stitch->ranges);
     }
-    for (size_t i = 0; i < n; i++) {
-        stitch->rows_left += stitch->ranges[i].end - stitch->ranges[i].start;
-    }
     stitch->range_count = n;
-    stitch->next_row = n == 0 ? 0 : stitch->ranges[0].start;
+    count_rows(stitch);
     return FRZ_OK;
 }
 
@@ -415,7 +494,11 @@ frz_code frz_stitch_open(const frz_table *table, const frz_entry *entry,
         FRZ_TRY(choose_column(stitch, i, err));
     }
     for (size_t i = 0; i < stitch->part_count; i++) {
-        FRZ_TRY(open_reader(stitch, i, err));
+        FRZ_TRY(project_part(stitch, i, err));
+    }
+    FRZ_TRY(prune_parts(stitch, request->filter, err));
+    for (size_t i = 0; i < stitch->part_count; i++) {
+        FRZ_TRY(open_reader(stitch, &stitch->parts[i], err));
     }
     *out = stitch;
     stitch = NULL;

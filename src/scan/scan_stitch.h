@@ -6,6 +6,7 @@
 #ifndef FRZ_SCAN_STITCH_H
 #define FRZ_SCAN_STITCH_H
 
+#include "expr/expr.h"
 #include "format/format.h"
 #include "meta/meta_manifest.h"
 
@@ -16,6 +17,10 @@ typedef struct frz_stitch_request {
     const frz_type *projection;
     const frz_row_range *ranges; /* NULL: all rows */
     size_t range_count;
+    /* Rows for which it is proven not to be true are left out; NULL: none. It is bound to the
+     * schema that is read, and not evaluated here. Fields that it reads prove something only if
+     * they are in the projection. */
+    const frz_bound_expr *filter;
     int64_t max_rows; /* of a batch; 0: the format's default */
     int64_t max_bytes;
 } frz_stitch_request;
@@ -25,6 +30,7 @@ typedef struct frz_stitch frz_stitch;
 typedef struct frz_stitch_counts {
     int64_t base_files_opened;
     int64_t column_files_opened;
+    frz_prune_report pruned; /* groups and pages of all parts; rows of the whole */
 } frz_stitch_counts;
 
 /* Open the base file of an entry (column_file NULL) or one of its column files. A file whose size

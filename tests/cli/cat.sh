@@ -21,6 +21,10 @@ try cat "$files/flat.parquet" --columns i --rows 100:200 --format csv
 try cat "$files/flat.parquet" --columns t --where "i > 1 AND f IS NULL"
 try cat "$files/without_ids.parquet" --where "i = 2" --json
 
+# What was read and what was not.
+try cat "$files/flat.parquet" --columns i --where "i > 2" --report
+try cat "$files/flat.parquet" --columns i --where "i > 7" --report --json
+
 # The end of a file's name says what to write; --format and --json say it louder.
 try cat "$files/flat.parquet" --columns i --rows :1 -o one.csv
 cat one.csv
