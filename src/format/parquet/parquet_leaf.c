@@ -16,8 +16,9 @@
 /* Most level entries that one row may have; a list of this many numbers is half a GiB. */
 #define MAX_ROW_ENTRIES (64u << 20)
 #define MAX_BYTES ((size_t)INT32_MAX)
-#define MOST_LIKELY (32 << 20) /* bytes taken on the word of the footer */
-#define LEAST_RUN 128          /* of values that are all there: worth its own way */
+#define LEAST_STEP ((size_t)16) /* long values that are taken at a time */
+#define MOST_LIKELY (32 << 20)  /* bytes taken on the word of the footer */
+#define LEAST_RUN 128           /* of values that are all there: worth its own way */
 
 /* ---- lifetime ---- */
 
@@ -114,13 +115,21 @@ static frz_code bad_value(const parquet_leaf *leaf, size_t index, frz_error *err
                     parquet_conversion_problem(leaf->conversion), index, leaf->row);
 }
 
-/* How many of n values surely fit the sink's 32-bit offsets. */
+/* How many of n values surely fit the sink's 32-bit offsets. Where a dictionary has long ones, few,
+ * so that the batch can end at about the bytes that it should have. */
 static size_t values_that_fit(const parquet_leaf *leaf, size_t n)
 {
-    if (leaf->type == NULL || leaf->sink.width > 0) {
+    const parquet_values *v = &leaf->pages.values;
+    const parquet_sink *s = &leaf->sink;
+    if (leaf->type == NULL || s->width > 0) {
         return n;
     }
-    return parquet_values_fit(&leaf->pages.values, n, MAX_BYTES - leaf->sink.bytes);
+    size_t fit = parquet_values_fit(v, n, MAX_BYTES - s->bytes);
+    if (v->encoding == PARQUET_RLE_DICTIONARY && s->bytes < leaf->soft_bytes) {
+        size_t wanted = parquet_values_fit(v, fit, leaf->soft_bytes - s->bytes);
+        fit = FRZ_MIN(fit, FRZ_MAX(wanted, LEAST_STEP));
+    }
+    return fit;
 }
 
 /* ---- pages ---- */

@@ -18,14 +18,17 @@
 
 #define DEFAULT_ROWS 65536
 #define DEFAULT_BYTES (16u << 20)
+#define MOST_ROWS (1 << 30) /* of a batch, whatever is asked for */
 
 /* Bytes read ahead, over all columns and for one. */
 #define AHEAD_ALL (16u << 20)
 #define AHEAD_MOST (1u << 20)
 #define AHEAD_LEAST (16u << 10)
 
-/* Columns of so few leaves are read by several cursors. */
+/* Columns of so few leaves are read by several cursors; of some more, if one of them is so large
+ * that it would be left when the others are done. */
 #define FEW_LEAVES 8
+#define SOME_LEAVES 64
 #define MOST_LANES 16
 /* A stretch is worth a task; a task is not shorter than this either. */
 #define STRETCH_BYTES (1u << 20)
@@ -94,14 +97,14 @@ static int64_t group_end(const parquet_reader *r, size_t group)
     return g->first_row + g->num_rows;
 }
 
-/* Decoded bytes of a row group, about; what is damaged is found when it is read. */
-static double bytes_of_group(const reader_lane *lane, size_t group)
+/* Decoded bytes of some leaves of a row group, about; what is damaged is found when it is read. */
+static double bytes_of_leaves(const parquet_cursor *c, size_t group, size_t first, size_t count)
 {
     double bytes = 0;
-    for (size_t i = 0; i < lane->cursor.leaf_count; i++) {
-        const parquet_leaf *leaf = lane->cursor.leaves[i];
+    for (size_t i = first; i < first + count; i++) {
+        const parquet_leaf *leaf = c->leaves[i];
         parquet_chunk chunk;
-        if (parquet_file_chunk(lane->cursor.file, group, leaf->index, &chunk, NULL) == FRZ_OK) {
+        if (parquet_file_chunk(c->file, group, leaf->index, &chunk, NULL) == FRZ_OK) {
             double values = (double)chunk.num_values * (double)FRZ_MAX(leaf->sink.width, 4);
             bytes += FRZ_MAX(values, (double)chunk.total_uncompressed_size);
         }
@@ -125,7 +128,7 @@ static void give_stretch(parquet_reader *r, reader_lane *lane)
         return;
     }
     while (bytes < STRETCH_BYTES && next_row(r, &r->at)) {
-        bytes += bytes_of_group(lane, r->at.group);
+        bytes += bytes_of_leaves(&lane->cursor, r->at.group, 0, lane->cursor.leaf_count);
         r->at.row = lane->end = group_end(r, r->at.group);
     }
 }
@@ -311,20 +314,38 @@ static frz_code copy_ranges(parquet_reader *r, const frz_read_request *request, 
     return FRZ_OK;
 }
 
-/* How many lanes are worth having for columns of so many leaves. */
-static size_t choose_lanes(const parquet_reader *r, size_t leaves)
+/* True if one column of the first row group is so large that others would wait for it. */
+static bool one_outweighs(const parquet_reader *r, const parquet_cursor *c)
 {
-    size_t most = FRZ_MIN(frz_threads(r->base.file->env), (size_t)MOST_LANES);
+    double all = 0, most = 0;
+    reader_position at = {0};
+    if (!next_row(r, &at)) {
+        return false;
+    }
+    for (size_t i = 0; i < c->column_count; i++) {
+        const parquet_cursor_column *column = &c->columns[i];
+        double bytes = bytes_of_leaves(c, at.group, column->first_leaf, column->leaf_count);
+        all += bytes;
+        most = FRZ_MAX(most, bytes);
+    }
+    return most * (double)frz_threads(c->env) > all * 1.5;
+}
+
+/* How many lanes are worth having for the columns of a cursor. */
+static size_t choose_lanes(const parquet_reader *r, const parquet_cursor *c)
+{
+    size_t most = FRZ_MIN(frz_threads(c->env), (size_t)MOST_LANES);
     size_t groups = 0;
     reader_position at = {0};
-    if (leaves == 0 || leaves > FEW_LEAVES) {
+    if (c->leaf_count == 0 || most == 1 || c->leaf_count > SOME_LEAVES ||
+        (c->leaf_count > FEW_LEAVES && !one_outweighs(r, c))) {
         return 1;
     }
     while (groups < most && next_row(r, &at)) {
         at.row = group_end(r, at.group);
         groups++;
     }
-    return FRZ_MAX(FRZ_MIN(groups, most), (size_t)1);
+    return FRZ_MAX(groups, (size_t)1);
 }
 
 static size_t read_ahead(size_t leaves)
@@ -339,7 +360,7 @@ static frz_code add_lanes(parquet_reader *r, const frz_type *file_type,
     frz_code rc = FRZ_OK;
     FRZ_TRY(add_lane(r, file_type, request->projection, err));
     size_t leaves = r->lanes[0]->cursor.leaf_count;
-    size_t wanted = request->no_ahead ? 1 : choose_lanes(r, leaves);
+    size_t wanted = request->no_ahead ? 1 : choose_lanes(r, &r->lanes[0]->cursor);
     while (r->lane_count < wanted) {
         FRZ_TRY(add_lane(r, file_type, request->projection, err));
     }
@@ -377,7 +398,7 @@ frz_code parquet_reader_open(const frz_data_file *file, const frz_type *file_typ
     }
     r->base = (frz_data_reader){.model = file->model, .file = file};
     r->file = (const parquet_file *)file;
-    r->max_rows = request->max_rows > 0 ? request->max_rows : DEFAULT_ROWS;
+    r->max_rows = request->max_rows > 0 ? FRZ_MIN(request->max_rows, MOST_ROWS) : DEFAULT_ROWS;
     r->max_bytes = request->max_bytes > 0 ? (size_t)request->max_bytes : DEFAULT_BYTES;
     frz_arena_init(&r->arena, env, FRZ_ARENA_NO_LIMIT);
     FRZ_TRY(parquet_scratches_init(&r->scratches, env, r->file, err));

@@ -206,6 +206,7 @@ typedef struct made_file {
     char names[MOST_COLUMNS][8];
     frz_type type;
     uint64_t seed;
+    bool long_lists;
 } made_file;
 
 static uint64_t next_random(uint64_t *seed)
@@ -235,7 +236,8 @@ static void append_value(made_file *f, frz_builder *b, const frz_type *type, boo
                            "thirty letters, more or less, here", (int)(r >> 32 & 0xFF));
         rc = frz_builder_bytes(b, (frz_str){text, (size_t)len}, NULL);
     } else {
-        size_t count = type->id == FRZ_TYPE_LIST ? r >> 40 & 3 : type->field_count;
+        size_t items = f->long_lists ? 50 : r >> 40 & 3;
+        size_t count = type->id == FRZ_TYPE_LIST ? items : type->field_count;
         for (size_t i = 0; i < count; i++) {
             size_t child = type->id == FRZ_TYPE_LIST ? 0 : i;
             append_value(f, frz_builder_child(b, child), type->fields[child].type, true);
@@ -302,12 +304,13 @@ static const struct {
     int64_t rows, group_rows;
     frz_parquet_codec codec;
     int page_version;
-    bool split;
+    bool split, long_lists;
 } files[] = {
-    {150, 6, 4000, 1700, FRZ_PARQUET_ZSTD, 1, true},          /* many small chunks */
-    {60, 2, 12000, 0, FRZ_PARQUET_UNCOMPRESSED, 2, false},    /* pages shown as they are */
-    {6, 6, 40000, 2500, FRZ_PARQUET_SNAPPY, 2, true},         /* few columns, many groups */
-    {1, 1, 300000, 20000, FRZ_PARQUET_UNCOMPRESSED, 1, true}, /* one column */
+    {150, 6, 4000, 1700, FRZ_PARQUET_ZSTD, 1, true, false},          /* many small chunks */
+    {60, 2, 12000, 0, FRZ_PARQUET_UNCOMPRESSED, 2, false, false},    /* pages shown as they are */
+    {6, 6, 40000, 2500, FRZ_PARQUET_SNAPPY, 2, true, false},         /* few columns, many groups */
+    {1, 1, 300000, 20000, FRZ_PARQUET_UNCOMPRESSED, 1, true, false}, /* one column */
+    {10, 6, 4500, 1500, FRZ_PARQUET_ZSTD, 1, true, true},            /* one outweighs the others */
 };
 
 static const reading readings[] = {
@@ -329,7 +332,7 @@ static void threads__do_not_change_batches(void **state)
     (void)state;
     assert_non_null(o);
     for (size_t i = 0; i < FRZ_ARRAY_COUNT(files); i++) {
-        made_file f;
+        made_file f = {.long_lists = files[i].long_lists};
         frz_parquet_write_options opts = {.struct_size = sizeof opts,
                                           .codec = files[i].codec,
                                           .page_version = files[i].page_version,
@@ -378,7 +381,7 @@ static void threads__do_not_change_failures(void **state)
     (void)state;
     assert_non_null(o);
     for (size_t i = 0; i < 24; i++) {
-        made_file f;
+        made_file f = {0};
         size_t columns = i % 2 == 0 ? 40 : 2;
         frz_parquet_write_options opts = {.struct_size = sizeof opts,
                                           .codec = i % 3 == 0 ? FRZ_PARQUET_ZSTD
@@ -404,7 +407,7 @@ static void threads__every_failing_allocation_is_reported(void **state)
     (void)state;
     assert_non_null(o);
     for (size_t k = 0; k < FRZ_ARRAY_COUNT(column_counts); k++) {
-        made_file f;
+        made_file f = {0};
         frz_parquet_write_options opts = {.struct_size = sizeof opts,
                                           .codec = FRZ_PARQUET_ZSTD,
                                           .page_version = 1,
@@ -433,7 +436,7 @@ static void threads__every_failing_allocation_is_reported(void **state)
 /* A reader that is closed early has read ahead. */
 static void threads__a_reader_may_be_closed_early(void **state)
 {
-    made_file f;
+    made_file f = {0};
     frz_error err = {0};
     frz_parquet_write_options opts = {.page_version = 1, .group_rows = 20000};
     (void)state;
