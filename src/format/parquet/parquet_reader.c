@@ -63,7 +63,8 @@ typedef struct parquet_reader {
     reader_position at; /* rows that no lane has been given begin here */
     reader_lane *lanes[MOST_LANES];
     size_t lane_count;
-    size_t turn; /* the lane that hands out */
+    size_t turn;         /* the lane that hands out */
+    _Atomic size_t busy; /* lanes that have not had their turn */
     int64_t max_rows;
     size_t max_bytes;
 } parquet_reader;
@@ -225,18 +226,22 @@ static bool can_read(const parquet_reader *r, const reader_lane *lane)
            (is_empty(lane) || lane->bytes < (double)r->max_bytes);
 }
 
-/* One turn of a lane: a batch, or several small ones if other lanes have as much to do. */
+/* One turn of a lane: a batch, or several small ones, and more until every lane had its turn. */
 static frz_code run_lane(void *ctx, size_t index, frz_error *err)
 {
-    const parquet_reader *r = ctx;
+    parquet_reader *r = ctx;
     reader_lane *lane = r->lanes[(r->turn + index) % r->lane_count];
     (void)err;
     if (is_empty(lane)) {
         lane->first = lane->count = 0;
         lane->bytes = 0;
     }
-    double until = lane->bytes + TURN_BYTES;
-    while (can_read(r, lane) && (is_empty(lane) || (r->lane_count > 1 && lane->bytes < until))) {
+    double until = r->lane_count == 1 ? 0 : lane->bytes + TURN_BYTES;
+    while (can_read(r, lane) && (is_empty(lane) || lane->bytes < until)) {
+        extend_queue(r, lane);
+    }
+    atomic_fetch_sub(&r->busy, 1);
+    while (can_read(r, lane) && atomic_load(&r->busy) > 0) {
         extend_queue(r, lane);
     }
     return FRZ_OK; /* a failure is told when it is its turn */
@@ -248,6 +253,7 @@ static frz_code run_lanes(parquet_reader *r, frz_error *err)
     for (size_t i = 1; i < r->lane_count; i++) {
         count = can_read(r, r->lanes[(r->turn + i) % r->lane_count]) ? i + 1 : count;
     }
+    atomic_store(&r->busy, count);
     return frz_parallel(r->base.file->env, count, run_lane, r, err);
 }
 
