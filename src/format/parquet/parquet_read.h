@@ -182,7 +182,8 @@ typedef enum parquet_conversion {
 /* How a column of the file is read as a type; FRZ_E_UNSUPPORTED or FRZ_E_CORRUPT if it is not. */
 frz_code parquet_conversion_choose(const parquet_node *node, const frz_type *to,
                                    parquet_conversion *out, frz_error *err);
-/* Convert n values; returns how many were, fewer than n if one does not fit its new type. */
+/* Convert n values (parquet_convert_loops.c); returns how many were, fewer than n if one does not
+ * fit its new type. */
 size_t parquet_convert(parquet_conversion conversion, size_t width, const uint8_t *in, size_t n,
                        uint8_t *out);
 size_t parquet_convert_views(parquet_conversion conversion, const frz_str *in, size_t n,
