@@ -137,7 +137,8 @@ static void json_node(cli_text *text, const frz_parquet_file *file,
     json_name(text, node->physical);
     json_count(text, "type_length", node->type_length > 0 ? node->type_length : -1);
     cli_text_str(text, ",\"logical_type\":");
-    json_name(text, node->logical);
+    size_t len = strlen(node->logical);
+    inspect_json_text(text, (frz_parquet_bytes){len > 0 ? node->logical : NULL, len});
     if (node->has_field_id) {
         cli_text_printf(text, ",\"field_id\":%" PRId32, node->field_id);
     } else {

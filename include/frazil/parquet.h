@@ -59,9 +59,9 @@ FRZ_API void frz_parquet_file_key(const frz_parquet_file *file, size_t i, frz_pa
                                   frz_parquet_bytes *value);
 
 /**
- * The columns as an Arrow struct, field ids as "PARQUET:field_id" metadata. The caller releases it.
- *
- * A column that cannot be read is there with the format of null; reading it fails.
+ * The columns as an Arrow struct, in the types of Arrow that are closest to the file's. Field ids
+ * are "PARQUET:field_id" metadata; JSON, variants, geometries and the like are what they are stored
+ * as, with metadata that says what they are. The caller releases it.
  */
 FRZ_API frz_code frz_parquet_file_schema(const frz_parquet_file *file, struct ArrowSchema *out,
                                          frz_error *err);
@@ -262,11 +262,13 @@ typedef struct frz_parquet_read_options {
     size_t range_count;
     int64_t batch_rows;  /**< most rows of a batch; 0: 65 536 */
     int64_t batch_bytes; /**< about the most bytes of a batch; 0: 16 MiB */
+    int table_types; /**< types that tables have in place of those that they lack, where there is
+                          one: int8 as int32, milliseconds as microseconds */
 } frz_parquet_read_options;
 
 #define FRZ_PARQUET_READ_OPTIONS_INIT                                                              \
     {                                                                                              \
-        sizeof(frz_parquet_read_options), 0, 0, 0, 0, 0, 0, 0                                      \
+        sizeof(frz_parquet_read_options), 0, 0, 0, 0, 0, 0, 0, 0                                   \
     }
 
 /**

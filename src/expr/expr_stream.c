@@ -430,19 +430,22 @@ frz_code frz_stream_select(const frz_env *env, struct ArrowArrayStream *source,
                            const frz_stream_select_options *opts, struct ArrowArrayStream *out,
                            frz_error *err)
 {
-    static const frz_stream_select_options defaults = FRZ_STREAM_SELECT_OPTIONS_INIT;
     static const frz_stream_ops ops = {select_schema, select_next, select_release};
     frz_code rc = FRZ_OK;
+    frz_stream_select_options own = FRZ_STREAM_SELECT_OPTIONS_INIT;
     selecting *s = frz_alloc_zero(env, 1, sizeof *s);
     if (s == NULL) {
         source->release(source);
         return frz_fail_nomem(err, sizeof *s);
     }
+    if (opts != NULL) { /* of a caller who may know fewer members */
+        memcpy(&own, opts, FRZ_MIN(opts->struct_size, sizeof own));
+    }
     s->env = env;
     s->source = *source;
     source->release = NULL;
     frz_arena_init(&s->arena, env, FRZ_ARENA_NO_LIMIT);
-    FRZ_TRY(plan(s, opts == NULL ? &defaults : opts, err));
+    FRZ_TRY(plan(s, &own, err));
     selecting *last = s;
     s = NULL; /* moves, also on failure */
     FRZ_TRY(frz_stream_make(env, &ops, last, out, err));

@@ -186,6 +186,46 @@ size_t frz_float_text(float value, char *text)
     return lay_out(&n, value < 0, text);
 }
 
+/* ---- floats of 16 bits ---- */
+
+/* The size of a half by its bits without the sign; infinity counts as what comes behind the largest
+ * number. */
+static double half_size(uint16_t bits)
+{
+    int exponent = bits >> 10;
+    int fraction = bits & 0x3FF;
+    return exponent == 0 ? ldexp(fraction, -24) : ldexp(fraction | 0x400, exponent - 25);
+}
+
+/* True if the number is nearer to the half than to its neighbours. */
+static bool reads_as_half(double number, uint16_t bits)
+{
+    double size = half_size(bits);
+    double below = (half_size((uint16_t)(bits - 1)) + size) / 2;
+    double above = (half_size((uint16_t)(bits + 1)) + size) / 2;
+    bool even = bits % 2 == 0;
+    return (number > below && number < above) || (even && (number == below || number == above));
+}
+
+size_t frz_half_text(uint16_t bits, char *text)
+{
+    char decimal[40];
+    digits n;
+    uint16_t size = bits & 0x7FFF;
+    double value = size > 0x7C00 ? NAN : size == 0x7C00 ? INFINITY : half_size(size);
+    if (size >= 0x7C00 || value == floor(value)) {
+        return frz_float_text((float)((bits & 0x8000) != 0 ? -value : value), text);
+    }
+    for (int count = 1;; count++) {
+        snprintf(decimal, sizeof decimal, "%.*e", count - 1, value);
+        if (reads_as_half(strtod(decimal, NULL), size)) {
+            break;
+        }
+    }
+    split_digits(decimal, &n);
+    return lay_out(&n, (bits & 0x8000) != 0, text);
+}
+
 /* ---- decimals ---- */
 
 size_t frz_decimal_text(frz_i128 unscaled, int32_t scale, char *text)

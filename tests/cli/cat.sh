@@ -19,6 +19,8 @@ try cat "$files/flat.parquet" --columns i --rows -2: --format csv
 try cat "$files/flat.parquet" --columns i --rows :-3 --format csv
 try cat "$files/flat.parquet" --columns i --rows 100:200 --format csv
 try cat "$files/flat.parquet" --columns t --where "i > 1 AND f IS NULL"
+try cat "$files/foreign.parquet" --format jsonl
+try cat "$files/foreign.parquet" --columns u64,half,list --where "i8 = 1 OR ts_ms > TIMESTAMP '2000-01-01T00:00:00'"
 try cat "$files/without_ids.parquet" --where "i = 2" --json
 
 # What was read and what was not.

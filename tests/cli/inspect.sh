@@ -10,6 +10,7 @@ try() {
 try inspect "$files/flat.parquet"
 try inspect "$files/nested.parquet" --groups
 try inspect "$files/without_ids.parquet" --pages
+try inspect "$files/foreign.parquet"
 try inspect "$files/nested.parquet" --json
 try inspect "$files/without_ids.parquet" --json --pages
 frazil cat "$files/nested.parquet" -o nested.arrow

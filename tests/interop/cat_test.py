@@ -11,7 +11,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.ipc as ipc
+import pyarrow.parquet as pq
 import pytest
+
+import parquet_read_test
 
 BUILD = Path(os.environ.get("FRAZIL_BUILD", "build/release")).resolve()
 ROWS = 500
@@ -48,6 +51,8 @@ def same(found, wanted, rows=None):
 
 def rows_of(column):
     """Python values that compare; the text of floats, since NaN is not itself."""
+    if pa.types.is_timestamp(column.type):
+        column = column.cast(pa.int64())  # Python has no nanoseconds
     return [repr(v) for v in column.to_pylist()]
 
 
@@ -179,3 +184,92 @@ def test_arrow_to_arrow_files(arrow_file, tmp_path):
     same(ipc.open_file(tmp_path / "x.arrow").read_all(), table)
     cat(path, "-o", tmp_path / "x.arrows")
     same(ipc.open_stream(tmp_path / "x.arrows").read_all(), table)
+
+
+# ---- Parquet files ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module", params=["pages_1", "pages_2"])
+def parquet_file(tmp_path_factory, request):
+    path = tmp_path_factory.mktemp("parquet") / "grid.parquet"
+    options = {"pages_1": {"compression": "snappy", "data_page_size": 2000},
+               "pages_2": {"compression": "zstd", "data_page_version": "2.0", "use_dictionary": False,
+                           "write_page_index": True}}[request.param]
+    table = parquet_read_test.make_table(11, 900)
+    # Without the writer's Arrow schema, types are what the file says.
+    pq.write_table(table, path, row_group_size=400, store_schema=False, **options)
+    return path, pq.read_table(path)
+
+
+def test_parquet_whole(parquet_file):
+    path, table = parquet_file
+    same(arrow(path), table)
+
+
+def test_parquet_rows(parquet_file):
+    path, table = parquet_file
+    for rows, (first, end) in {"395:405": (395, 405), ":3": (0, 3), "-2:": (898, 900),
+                               "100:800": (100, 800), "5:5": (5, 5)}.items():
+        same(arrow(path, "--rows", rows), table, range(first, end))
+
+
+def test_parquet_columns(parquet_file):
+    path, table = parquet_file
+    names = ["uuid_some", "half_full", "int64_map", "uint8_required"]
+    same(arrow(path, "--columns", ",".join(names)), table.select(names))
+    found = arrow(path, "--columns", "text_struct.b,int64_list_struct.element.b.c,int8_full")
+    assert found["text_struct"].to_pylist() == [
+        v and {"b": v["b"]} for v in table["text_struct"].to_pylist()]
+    assert found["int64_list_struct"].to_pylist() == [
+        v if v is None else [e and {"b": e["b"]} for e in v]
+        for v in table["int64_list_struct"].to_pylist()]
+
+
+CONDITIONS = {
+    "int64_few_full < 3": lambda row: row["int64_few_full"] < 3,
+    "int8_some >= 100 OR text_few_some = 'snow'":
+        lambda row: (row["int8_some"] is not None and row["int8_some"] >= 100)
+        or row["text_few_some"] == "snow",
+    "double_full IS NOT NULL AND double_full > 0":
+        lambda row: row["double_full"] != row["double_full"] or row["double_full"] > 0,
+    "uint32_some > 3000000000": lambda row: (row["uint32_some"] or 0) > 3000000000,
+    "date_full >= DATE '2000-01-01'": lambda row: row["date_full"].year >= 2000,
+    "text_struct.a = 'a'": lambda row: (row["text_struct"] or {}).get("a") == "a",
+    "decimal_4_rare = 12.34": lambda row: row["decimal_4_rare"] == decimal.Decimal("12.34"),
+    "all_null IS NOT NULL": lambda row: False,
+}
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_parquet_where(parquet_file, condition):
+    path, table = parquet_file
+    needed = [name for name in table.schema.names if name in condition]
+    rows = table.select(needed).to_pylist()
+    wanted = [i for i, row in enumerate(rows) if CONDITIONS[condition](row)]
+    # the condition's columns are not asked for, and read natively when they are
+    names = ["int64_rare", "half_some", "text_list", "int8_some", "uint32_some"]
+    same(arrow(path, "--where", condition, "--columns", ",".join(names)), table.select(names), wanted)
+    rows = ["--rows", "350:650"]
+    same(arrow(path, "--where", condition, "--columns", "int64_full", *rows),
+         table.select(["int64_full"]), [i for i in wanted if 350 <= i < 650])
+
+
+def test_parquet_field_ids_stay(tmp_path):
+    path = tmp_path / "ids.parquet"
+    schema = pa.schema([
+        pa.field("a", pa.int8(), metadata={"PARQUET:field_id": "7"}),
+        pa.field("b", pa.list_(pa.field("element", pa.int64(), metadata={"PARQUET:field_id": "9"})),
+                 metadata={"PARQUET:field_id": "8"})])
+    pq.write_table(pa.table({"a": [1], "b": [[2]]}, schema), path, store_schema=False)
+    found = arrow(path).schema
+    assert found.field("a").metadata[b"PARQUET:field_id"] == b"7"
+    assert found.field("b").metadata[b"PARQUET:field_id"] == b"8"
+    assert found.field("b").type.value_field.metadata[b"PARQUET:field_id"] == b"9"
+
+
+def test_parquet_to_parquet(parquet_file, tmp_path):
+    path, table = parquet_file
+    cat(path, "--columns", "int64_some,text_list,double_full", "--rows", "100:500", "-o",
+        tmp_path / "x.parquet")
+    same(pq.read_table(tmp_path / "x.parquet"),
+         table.select(["int64_some", "text_list", "double_full"]), range(100, 500))

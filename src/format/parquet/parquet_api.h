@@ -8,16 +8,16 @@
 #include "frazil/parquet.h"
 
 /*
- * Files need not have field ids, and those that have some may use one twice. So all fields get
- * numbers of their own here, by which columns are asked for; the file's ids are only shown.
+ * Files need not have field ids, and those that have some may use one twice. So columns are asked
+ * for by the ids of the native type, which are its own; the file's ids are only shown.
  */
 struct frz_parquet_file {
     const frz_env *env;
     _Atomic int64_t refs; /* its owner's and one per reader */
-    frz_data_file *data;  /* a parquet_file; its type has the numbers as ids */
+    frz_data_file *data;  /* a parquet_file */
     frz_arena arena;
-    const frz_type *own; /* the same type with the file's ids */
-    uint32_t *parents;   /* the group around each schema element; the root's is itself */
+    const frz_type *native; /* what rows are returned as; the data file's type too */
+    uint32_t *parents;      /* the group around each schema element; the root's is itself */
 };
 
 static inline const parquet_file *parquet_api_inner(const frz_parquet_file *file)
@@ -53,14 +53,9 @@ int parquet_api_compare(const parquet_element *e, frz_parquet_bytes a, frz_parqu
 
 /* ---- which columns (parquet_api_columns.c) ---- */
 
-typedef struct parquet_api_columns {
-    const frz_type *read;  /* what to ask a reader for */
-    const frz_type *shown; /* the same with the file's ids */
-} parquet_api_columns;
-
-/* names NULL: all columns. */
-frz_code parquet_api_choose(const frz_parquet_file *file, frz_arena *arena,
-                            const char *const *names, size_t count, parquet_api_columns *out,
+/* The part that names choose of a type of the file's shape; NULL: all of it. */
+frz_code parquet_api_choose(const frz_parquet_file *file, frz_arena *arena, const frz_type *type,
+                            const char *const *names, size_t count, const frz_type **out,
                             frz_error *err);
 
 #endif

@@ -12,6 +12,9 @@
 #define NANOS_PER_MICRO 1000
 #define HALF_BYTES 2
 #define SHORT_TEXT 128
+#define MOST_SCALE 76
+#define MOST_DECIMAL_BYTES 32
+#define DECIMAL_WORDS 8
 
 /* Bytes that a bound of the element must have; 0: any. */
 static size_t size_of(const parquet_element *e)
@@ -249,9 +252,14 @@ static void put_number(parquet_api_text *out, const parquet_element *e, int64_t 
 static void put_real(parquet_api_text *out, const parquet_element *e, const char *bytes)
 {
     char text[SHORT_TEXT];
-    double value = load_real(e, bytes);
-    size_t len = e->physical == PARQUET_DOUBLE ? frz_double_text(value, text)
-                                               : frz_float_text((float)value, text);
+    size_t len;
+    if (e->physical == PARQUET_FIXED_LEN_BYTE_ARRAY) {
+        len = frz_half_text(frz_load_le16(bytes), text);
+    } else if (e->physical == PARQUET_FLOAT) {
+        len = frz_float_text((float)load_real(e, bytes), text);
+    } else {
+        len = frz_double_text(load_real(e, bytes), text);
+    }
     parquet_api_put(out, (frz_str){text, len});
 }
 
@@ -275,17 +283,64 @@ static bool put_uuid(parquet_api_text *out, frz_parquet_bytes bytes)
     return true;
 }
 
+/* Divide a number by ten, its words from the highest down; returns the digit that is left. */
+static unsigned take_digit(uint32_t words[DECIMAL_WORDS])
+{
+    uint64_t rest = 0;
+    for (size_t i = 0; i < DECIMAL_WORDS; i++) {
+        uint64_t wide = rest << 32 | words[i];
+        words[i] = (uint32_t)(wide / 10);
+        rest = wide % 10;
+    }
+    return (unsigned)rest;
+}
+
+static bool is_zero(const uint32_t words[DECIMAL_WORDS])
+{
+    uint32_t any = 0;
+    for (size_t i = 0; i < DECIMAL_WORDS; i++) {
+        any |= words[i];
+    }
+    return any == 0;
+}
+
+/* The size of a big-endian number in two's complement. */
+static void load_size(frz_parquet_bytes bytes, uint32_t words[DECIMAL_WORDS])
+{
+    bool negative = sign_of(bytes) < 0;
+    uint64_t carry = negative;
+    for (size_t i = DECIMAL_WORDS; i-- > 0;) {
+        uint32_t word = 0;
+        for (size_t k = 0; k < sizeof word; k++) {
+            word = word << 8 | big_endian_byte(bytes, MOST_DECIMAL_BYTES, i * sizeof word + k);
+        }
+        uint64_t sum = carry + (negative ? (uint32_t)~word : word);
+        words[i] = (uint32_t)sum;
+        carry = sum >> 32;
+    }
+}
+
 static bool put_byte_decimal(parquet_api_text *out, const parquet_element *e,
                              frz_parquet_bytes bytes)
 {
-    if (bytes.size == 0 || bytes.size > sizeof(frz_i128) || e->scale < 0 || e->scale > 38) {
+    char text[SHORT_TEXT + MOST_SCALE];
+    size_t at = sizeof text;
+    uint32_t words[DECIMAL_WORDS];
+    if (bytes.size == 0 || bytes.size > MOST_DECIMAL_BYTES || e->scale < 0 ||
+        e->scale > MOST_SCALE) {
         return false;
     }
-    unsigned __int128 value = sign_of(bytes) < 0 ? ~(unsigned __int128)0 : 0;
-    for (size_t i = 0; i < bytes.size; i++) {
-        value = value << 8 | (uint8_t)bytes.data[i];
+    load_size(bytes, words);
+    for (int32_t place = 0; !is_zero(words) || place <= e->scale; place++) {
+        if (place == e->scale && place > 0) {
+            text[--at] = '.';
+        }
+        text[--at] = (char)('0' + take_digit(words));
     }
-    put_decimal(out, (frz_i128)value, e->scale);
+    if (sign_of(bytes) < 0) {
+        text[--at] = '-';
+    }
+    parquet_api_put(out, (frz_str){text + at, sizeof text - at});
     return true;
 }
 

@@ -27,85 +27,61 @@ static frz_spelling spelled_by_file(const parquet_node *node, size_t i)
     return (frz_spelling){repeated->name, item == repeated ? (frz_str){0} : item->name};
 }
 
+static frz_str item_name(frz_type_id kind, size_t i)
+{
+    return kind == FRZ_TYPE_LIST ? FRZ_STR("element") : i == 0 ? FRZ_STR("key") : FRZ_STR("value");
+}
+
 static bool node_spelling(const void *at, size_t i, size_t n, frz_spelling *out)
 {
     const parquet_node *node = at;
-    bool is_struct = node->type->id == FRZ_TYPE_STRUCT;
-    if (n == 0) {
-        *out = (frz_spelling){.first = node->type->fields[i].name};
-    } else if (n == 1 && !is_struct) {
-        *out = spelled_by_file(node, i);
+    if (node->kind == FRZ_TYPE_STRUCT) {
+        *out = (frz_spelling){.first = node->children[i].element->name};
+        return n == 0;
     }
-    return n == 0 || (n == 1 && !is_struct);
+    *out = n == 0 ? (frz_spelling){.first = item_name(node->kind, i)} : spelled_by_file(node, i);
+    return n < 2;
 }
 
 /* ---- the projection ---- */
 
-static frz_code project_fields(frz_arena *arena, const frz_pick *of,
-                               const parquet_api_columns *types, parquet_api_columns *out,
-                               frz_error *err);
-
-static frz_code project_child(frz_arena *arena, const frz_pick *below, const frz_field *read,
-                              const frz_field *shown, frz_field *read_out, frz_field *shown_out,
-                              frz_error *err)
+static frz_code project(frz_arena *arena, const frz_pick *pick, const frz_type *type,
+                        const frz_type **out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    parquet_api_columns types = {read->type, shown->type};
-    *read_out = *read;
-    *shown_out = *shown;
-    if (below != NULL && !below->whole) {
-        FRZ_TRY(project_fields(arena, below, &types, &types, err));
-        read_out->type = types.read;
-        shown_out->type = types.shown;
+    if (pick == NULL || pick->whole) {
+        *out = type;
+        return FRZ_OK;
     }
-out:
-    return rc;
-}
-
-static frz_code project_fields(frz_arena *arena, const frz_pick *of,
-                               const parquet_api_columns *types, parquet_api_columns *out,
-                               frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    bool all = types->read->id == FRZ_TYPE_MAP; /* keeps both, whichever was asked for */
-    size_t count = all ? types->read->field_count : of->count;
-    frz_type *read = frz_arena_alloc(arena, sizeof *read);
-    frz_type *shown = frz_arena_alloc(arena, sizeof *shown);
-    frz_field *read_fields = frz_arena_array(arena, count, sizeof *read_fields);
-    frz_field *shown_fields = frz_arena_array(arena, count, sizeof *shown_fields);
-    if (read == NULL || shown == NULL || read_fields == NULL || shown_fields == NULL) {
-        return frz_fail_nomem(err, 2 * count * sizeof *read_fields);
+    bool all = type->id == FRZ_TYPE_MAP; /* keeps both, whichever was asked for */
+    size_t count = all ? type->field_count : pick->count;
+    frz_type *made = frz_arena_alloc(arena, sizeof *made);
+    frz_field *fields = frz_arena_array(arena, count, sizeof *fields);
+    if (made == NULL || fields == NULL) {
+        return frz_fail_nomem(err, count * sizeof *fields);
     }
     for (size_t i = 0; i < count; i++) {
-        size_t child = all ? i : of->order[i];
-        FRZ_TRY(project_child(arena, of->below[child], &types->read->fields[child],
-                              &types->shown->fields[child], &read_fields[i], &shown_fields[i],
-                              err));
+        size_t child = all ? i : pick->order[i];
+        fields[i] = type->fields[child];
+        FRZ_TRY(project(arena, pick->below[child], type->fields[child].type, &fields[i].type, err));
     }
-    *read = *types->read;
-    *shown = *types->shown;
-    read->fields = read_fields;
-    shown->fields = shown_fields;
-    read->field_count = shown->field_count = count;
-    *out = (parquet_api_columns){read, shown};
+    *made = *type;
+    made->fields = fields;
+    made->field_count = count;
+    *out = made;
 out:
     return rc;
 }
 
-frz_code parquet_api_choose(const frz_parquet_file *file, frz_arena *arena,
-                            const char *const *names, size_t count, parquet_api_columns *out,
+frz_code parquet_api_choose(const frz_parquet_file *file, frz_arena *arena, const frz_type *type,
+                            const char *const *names, size_t count, const frz_type **out,
                             frz_error *err)
 {
     static const frz_name_tree tree = {node_child_count, node_child, node_spelling};
     frz_code rc = FRZ_OK;
-    parquet_api_columns all = {file->data->type, file->own};
     const frz_pick *pick;
     FRZ_TRY(frz_pick_names(arena, &tree, &parquet_api_inner(file)->root, names, count, &pick, err));
-    if (pick->whole) {
-        *out = all;
-        goto out;
-    }
-    FRZ_TRY(project_fields(arena, pick, &all, out, err));
+    FRZ_TRY(project(arena, pick, type, out, err));
 out:
     return rc;
 }

@@ -15,12 +15,11 @@ static frz_code check_format(const frz_data_file *data, frz_error *err)
     return FRZ_OK;
 }
 
-/* Fields by their place in the tree instead of by the ids that the file gives them. */
-static frz_code number_fields(frz_parquet_file *file, frz_error *err)
+static frz_code use_native_type(frz_parquet_file *file, frz_error *err)
 {
-    int32_t last;
-    file->own = file->data->type;
-    return frz_type_assign_ids(&file->arena, file->own, 1, &file->data->type, &last, err);
+    frz_code rc = frz_parquet_native_type(file->data, &file->arena, &file->native, err);
+    file->data->type = rc == FRZ_OK ? file->native : file->data->type;
+    return rc;
 }
 
 static void file_free(frz_parquet_file *file)
@@ -44,7 +43,7 @@ frz_code frz_parquet_file_open(const frz_env *env, const char *location, frz_par
     frz_arena_init(&file->arena, env, FRZ_ARENA_NO_LIMIT);
     FRZ_TRY(frz_data_file_open(env, location, NULL, &file->data, err));
     FRZ_TRY(check_format(file->data, err));
-    FRZ_TRY(number_fields(file, err));
+    FRZ_TRY(use_native_type(file, err));
     FRZ_TRY(parquet_api_find_parents(file, err));
     *out = file;
     file = NULL;
@@ -98,6 +97,6 @@ void frz_parquet_file_key(const frz_parquet_file *file, size_t i, frz_parquet_by
 frz_code frz_parquet_file_schema(const frz_parquet_file *file, struct ArrowSchema *out,
                                  frz_error *err)
 {
-    frz_code rc = frz_type_to_arrow(file->env, file->own, out, err);
+    frz_code rc = frz_parquet_native_to_arrow(file->env, file->data, file->native, out, err);
     return frz_context(err, rc, "reading %s", frz_data_file_location(file->data));
 }

@@ -2,15 +2,17 @@
  * Reading the rows of a Parquet file through the public interface: columns and filter to one
  * request, batches filtered on their way out.
  */
+#include "format/parquet/parquet.h"
 #include "format/parquet/parquet_api.h"
 
 struct frz_parquet_reader {
     const frz_env *env;
     frz_parquet_file *file; /* owned reference */
     frz_arena arena;
-    parquet_api_columns columns; /* what is returned */
-    const frz_type *read_type;   /* and behind it what only the filter needs */
+    const frz_type *columns;   /* what is returned */
+    const frz_type *read_type; /* and behind it what only the filter needs */
     frz_bound_expr *filter;
+    const frz_type *table_type;  /* the native type, with the types that tables have */
     const frz_type *filter_type; /* the columns that the filter reads, */
     size_t *filter_index;        /* and where they are in read_type */
     struct ArrowArray **filter_arrays;
@@ -25,7 +27,7 @@ static frz_code bind_filter(frz_parquet_reader *r, const char *where, frz_error 
     frz_code rc = FRZ_OK;
     const frz_expr *expr = NULL;
     FRZ_TRY(frz_expr_parse(&r->arena, frz_str_from(where), &expr, err));
-    FRZ_TRY(frz_expr_bind_filter(r->env, expr, r->file->data->type, &r->filter, err));
+    FRZ_TRY(frz_expr_bind_filter(r->env, expr, r->table_type, &r->filter, err));
 out:
     return rc;
 }
@@ -45,8 +47,7 @@ static size_t find_read(const frz_field *fields, size_t count, const frz_field *
 static frz_code plan_fields(frz_parquet_reader *r, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    const frz_type *all = r->file->data->type;
-    const frz_type *asked = r->columns.read;
+    const frz_type *asked = r->columns;
     size_t wanted = 0;
     const int32_t *ids = r->filter == NULL ? NULL : frz_bound_expr_fields(r->filter, &wanted);
     size_t count = asked->field_count;
@@ -61,7 +62,7 @@ static frz_code plan_fields(frz_parquet_reader *r, frz_error *err)
         fields[i] = asked->fields[i];
     }
     for (size_t i = 0; i < wanted; i++) {
-        filtered[i] = *frz_type_field_by_id(all, ids[i]);
+        filtered[i] = *frz_type_field_by_id(r->table_type, ids[i]);
         size_t at = find_read(fields, count, &filtered[i]);
         if (at == count) {
             fields[count++] = filtered[i];
@@ -146,8 +147,12 @@ static frz_code plan(frz_parquet_reader *r, const frz_parquet_read_options *opts
     frz_code rc = FRZ_OK;
     frz_row_range *ranges;
     size_t count;
-    FRZ_TRY(parquet_api_choose(r->file, &r->arena, opts->columns, opts->column_count, &r->columns,
-                               err));
+    if (opts->where != NULL || opts->table_types) {
+        FRZ_TRY(frz_parquet_filter_type(r->file->data, &r->arena, &r->table_type, err));
+    }
+    FRZ_TRY(parquet_api_choose(r->file, &r->arena,
+                               opts->table_types ? r->table_type : r->file->native, opts->columns,
+                               opts->column_count, &r->columns, err));
     if (opts->where != NULL) {
         FRZ_TRY(bind_filter(r, opts->where, err));
     }
@@ -167,16 +172,19 @@ out:
 frz_code frz_parquet_reader_open(frz_parquet_file *file, const frz_parquet_read_options *opts,
                                  frz_parquet_reader **out, frz_error *err)
 {
-    static const frz_parquet_read_options defaults = FRZ_PARQUET_READ_OPTIONS_INIT;
     frz_code rc = FRZ_OK;
+    frz_parquet_read_options own = FRZ_PARQUET_READ_OPTIONS_INIT;
     frz_parquet_reader *r = frz_alloc_zero(file->env, 1, sizeof *r);
     if (r == NULL) {
         return frz_fail_nomem(err, sizeof *r);
     }
+    if (opts != NULL) { /* of a caller who may know fewer members */
+        memcpy(&own, opts, FRZ_MIN(opts->struct_size, sizeof own));
+    }
     r->env = file->env;
     r->file = parquet_api_ref(file);
     frz_arena_init(&r->arena, file->env, FRZ_ARENA_NO_LIMIT);
-    FRZ_TRY(plan(r, opts == NULL ? &defaults : opts, err));
+    FRZ_TRY(plan(r, &own, err));
     *out = r;
     r = NULL;
 out:
@@ -200,7 +208,7 @@ void frz_parquet_reader_close(frz_parquet_reader *reader)
 frz_code frz_parquet_reader_schema(const frz_parquet_reader *reader, struct ArrowSchema *out,
                                    frz_error *err)
 {
-    return frz_type_to_arrow(reader->env, reader->columns.shown, out, err);
+    return frz_parquet_native_to_arrow(reader->env, reader->file->data, reader->columns, out, err);
 }
 
 void frz_parquet_reader_report_get(const frz_parquet_reader *reader, frz_parquet_read_report *out)
@@ -231,7 +239,7 @@ static frz_code pick(const frz_parquet_reader *r, const struct ArrowArray *batch
                      frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    size_t n = r->columns.read->field_count;
+    size_t n = r->columns->field_count;
     size_t made = 0;
     struct ArrowArray *columns = frz_alloc_zero(r->env, n, sizeof *columns);
     if (columns == NULL) {
@@ -241,8 +249,8 @@ static frz_code pick(const frz_parquet_reader *r, const struct ArrowArray *batch
         const struct ArrowArray *source = batch->children[made];
         FRZ_TRY(selection == NULL
                     ? frz_array_slice(r->env, source, 0, batch->length, &columns[made], err)
-                    : frz_array_filter(r->env, r->columns.read->fields[made].type, source,
-                                       selection, selected, &columns[made], err));
+                    : frz_array_filter(r->env, r->columns->fields[made].type, source, selection,
+                                       selected, &columns[made], err));
     }
     made = 0; /* the columns move, also on failure */
     FRZ_TRY(frz_batch_make(r->env, selected, columns, n, out, err));

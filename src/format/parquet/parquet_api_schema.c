@@ -9,6 +9,8 @@
 /* Lists and maps take two elements for each level that the schema's bound counts. */
 #define MOST_ELEMENTS_DEEP (2 * PARQUET_MAX_DEPTH + 4)
 
+#define MOST_CRS 40 /* bytes of a coordinate system that is shown */
+
 /* ---- the tree ---- */
 
 frz_code parquet_api_find_parents(frz_parquet_file *file, frz_error *err)
@@ -93,13 +95,13 @@ static const char *unit_name(parquet_time_unit unit)
 static const char *plain_name(parquet_logical logical)
 {
     static const char *const names[] = {
-        [PARQUET_LOGICAL_STRING] = "STRING",       [PARQUET_LOGICAL_MAP] = "MAP",
-        [PARQUET_LOGICAL_LIST] = "LIST",           [PARQUET_LOGICAL_ENUM] = "ENUM",
-        [PARQUET_LOGICAL_DATE] = "DATE",           [PARQUET_LOGICAL_UNKNOWN] = "UNKNOWN",
-        [PARQUET_LOGICAL_JSON] = "JSON",           [PARQUET_LOGICAL_BSON] = "BSON",
-        [PARQUET_LOGICAL_UUID] = "UUID",           [PARQUET_LOGICAL_FLOAT16] = "FLOAT16",
-        [PARQUET_LOGICAL_VARIANT] = "VARIANT",     [PARQUET_LOGICAL_GEOMETRY] = "GEOMETRY",
-        [PARQUET_LOGICAL_GEOGRAPHY] = "GEOGRAPHY",
+        [PARQUET_LOGICAL_STRING] = "STRING",     [PARQUET_LOGICAL_MAP] = "MAP",
+        [PARQUET_LOGICAL_LIST] = "LIST",         [PARQUET_LOGICAL_ENUM] = "ENUM",
+        [PARQUET_LOGICAL_DATE] = "DATE",         [PARQUET_LOGICAL_UNKNOWN] = "UNKNOWN",
+        [PARQUET_LOGICAL_JSON] = "JSON",         [PARQUET_LOGICAL_BSON] = "BSON",
+        [PARQUET_LOGICAL_UUID] = "UUID",         [PARQUET_LOGICAL_FLOAT16] = "FLOAT16",
+        [PARQUET_LOGICAL_GEOMETRY] = "GEOMETRY", [PARQUET_LOGICAL_GEOGRAPHY] = "GEOGRAPHY",
+        [PARQUET_LOGICAL_FILE] = "FILE",
     };
     return (size_t)logical < FRZ_ARRAY_COUNT(names) ? names[logical] : NULL;
 }
@@ -109,6 +111,19 @@ static const char *converted_name(int32_t converted)
 {
     enum { MAP_KEY_VALUE = 2, INTERVAL = 21 };
     return converted == MAP_KEY_VALUE ? "MAP_KEY_VALUE" : converted == INTERVAL ? "INTERVAL" : "";
+}
+
+/* A coordinate system may be a document of its own. */
+static void print_geometry(const parquet_element *e, char *out, size_t size)
+{
+    const char *name = plain_name(e->logical);
+    if (e->crs.len == 0) {
+        snprintf(out, size, "%s", name);
+    } else if (e->crs.len < MOST_CRS) {
+        snprintf(out, size, "%s(%.*s)", name, FRZ_STR_ARG(e->crs));
+    } else {
+        snprintf(out, size, "%s(…)", name);
+    }
 }
 
 static void print_logical(const parquet_element *e, char *out, size_t size)
@@ -128,6 +143,17 @@ static void print_logical(const parquet_element *e, char *out, size_t size)
         break;
     case PARQUET_LOGICAL_INTEGER:
         snprintf(out, size, "%s(%d)", e->is_signed ? "INT" : "UINT", e->bit_width);
+        break;
+    case PARQUET_LOGICAL_VARIANT:
+        if (e->version > 0) {
+            snprintf(out, size, "VARIANT(%d)", e->version);
+        } else {
+            snprintf(out, size, "VARIANT");
+        }
+        break;
+    case PARQUET_LOGICAL_GEOMETRY:
+    case PARQUET_LOGICAL_GEOGRAPHY:
+        print_geometry(e, out, size);
         break;
     default:
         if (name != NULL) {

@@ -387,6 +387,41 @@ static void stream__ends_with_the_file(void **state)
     place_remove(&p);
 }
 
+/* ---- types that tables lack ---- */
+
+static void check_int8(frz_parquet_file *file, int table_types, const char *format)
+{
+    static const char *const names[] = {"i8"};
+    frz_parquet_read_options opts = FRZ_PARQUET_READ_OPTIONS_INIT;
+    frz_parquet_reader *reader = NULL;
+    frz_error err = {0};
+    struct ArrowSchema schema;
+    struct ArrowArray batch;
+    opts.table_types = table_types;
+    opts.columns = names;
+    opts.column_count = 1;
+    opts.where = "i8 < 0";
+    assert_ok(frz_parquet_reader_open(file, &opts, &reader, &err), &err);
+    assert_ok(frz_parquet_reader_schema(reader, &schema, &err), &err);
+    assert_string_equal(schema.children[0]->format, format);
+    assert_ok(frz_parquet_reader_next(reader, &batch, NULL, &err), &err);
+    assert_int_equal(batch.length, 1);
+    const struct ArrowArray *x = batch.children[0];
+    assert_int_equal(table_types ? frz_get_i32(x, 0) : ((const int8_t *)x->buffers[1])[x->offset],
+                     -3);
+    frz_array_release(&batch);
+    frz_schema_release(&schema);
+    frz_parquet_reader_close(reader);
+}
+
+static void reader__returns_the_types_of_the_file_or_of_tables(void **state)
+{
+    frz_parquet_file *file = open_file(*state, "tests/data/parquet/foreign.parquet");
+    check_int8(file, 0, "c");
+    check_int8(file, 1, "i");
+    frz_parquet_file_close(file);
+}
+
 /* ---- memory that runs out ---- */
 
 static const char *alloc_path;
@@ -440,6 +475,7 @@ int main(void)
         TEST_WITH_ENV(file__tells_about_itself),
         TEST_WITH_ENV(file__of_another_kind_is_refused),
         TEST_WITH_ENV(stream__ends_with_the_file),
+        TEST_WITH_ENV(reader__returns_the_types_of_the_file_or_of_tables),
         TEST_WITH_ENV(reader__every_failed_allocation_is_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -196,6 +196,40 @@ static void bound__bytes_of_no_value_are_shown_all_the_same(void **state)
     place_remove(&p);
 }
 
+/* Columns of tests/data/parquet/foreign.parquet. */
+static void bound__types_that_tables_lack(void **state)
+{
+    static const struct {
+        size_t column;
+        const char *min, *max;
+    } wanted[] = {
+        {0, "-3", "1"},
+        {4, "0", "4294967295"},
+        {5, "0", "18446744073709551615"},
+        {6, "0.1", "0.1"},
+        {7, "00:00:00.000000", "23:59:59.999000"},
+        {8, "00:00:00.000000001", "23:59:59.999999999"},
+        {9, "1969-12-31T23:59:59.999000", "2023-11-14T22:13:20.123000"},
+        {10, "1970-01-01T00:00:00.000000+00:00", "2023-11-14T22:13:20.123000+00:00"},
+        {11, "0.5", "100000000000000000000000000000000000000000000000000.0"},
+    };
+    frz_parquet_file *file = NULL;
+    frz_parquet_chunk_info chunk;
+    frz_error err = {0};
+    char text[64];
+    assert_ok(frz_parquet_file_open(*state, "tests/data/parquet/foreign.parquet", &file, &err),
+              &err);
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(wanted); i++) {
+        size_t c = wanted[i].column;
+        assert_ok(frz_parquet_chunk_info_get(file, 0, c, &chunk, &err), &err);
+        frz_parquet_bound_text(file, c, chunk.min.value, text, sizeof text);
+        assert_string_equal(text, wanted[i].min);
+        frz_parquet_bound_text(file, c, chunk.max.value, text, sizeof text);
+        assert_string_equal(text, wanted[i].max);
+    }
+    frz_parquet_file_close(file);
+}
+
 static void chunk__tells_counts_and_places(void **state)
 {
     frz_parquet_chunk_info chunk;
@@ -285,6 +319,7 @@ int main(void)
         TEST_WITH_ENV(schema__paths_fit_any_buffer),
         TEST_WITH_ENV(summary__has_the_outermost_bounds_of_all_groups),
         TEST_WITH_ENV(bound__bytes_of_no_value_are_shown_all_the_same),
+        TEST_WITH_ENV(bound__types_that_tables_lack),
         TEST_WITH_ENV(chunk__tells_counts_and_places),
         TEST_WITH_ENV(pages__make_up_their_chunk),
         TEST_WITH_ENV(pages__a_visitor_can_stop),
