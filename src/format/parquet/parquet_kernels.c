@@ -52,20 +52,6 @@ static bool plain_is_utf8(const uint8_t *bytes, size_t len)
     return frz_utf8_valid((frz_str){(const char *)bytes, len});
 }
 
-static void plain_gather_4(const uint8_t *table, const uint32_t *indices, size_t n, uint8_t *out)
-{
-    for (size_t i = 0; i < n; i++) {
-        memcpy(out + i * 4, table + (size_t)indices[i] * 4, 4);
-    }
-}
-
-static void plain_gather_8(const uint8_t *table, const uint32_t *indices, size_t n, uint8_t *out)
-{
-    for (size_t i = 0; i < n; i++) {
-        memcpy(out + i * 8, table + (size_t)indices[i] * 8, 8);
-    }
-}
-
 /* ---- room for nulls: from the last row down, so that nothing unmoved is overwritten ---- */
 
 static void plain_spread_4(uint8_t *values, size_t dense, size_t rows, const uint8_t *bits,
@@ -106,22 +92,6 @@ static uint8_t plain_largest_u8(const uint8_t *values, size_t n)
         largest = FRZ_MAX(largest, values[i]);
     }
     return largest;
-}
-
-static size_t plain_count_u8(const uint8_t *values, size_t n, uint8_t value)
-{
-    size_t count = 0;
-    while (n > 0) {
-        size_t take = FRZ_MIN(n, (size_t)255);
-        uint8_t part = 0; /* bytes are counted in bytes, as far as these reach */
-        for (size_t i = 0; i < take; i++) {
-            part = (uint8_t)(part + (values[i] == value));
-        }
-        count += part;
-        values += take;
-        n -= take;
-    }
-    return count;
 }
 
 static void plain_at_least(const uint8_t *levels, size_t n, uint8_t least, uint64_t *out)
@@ -206,13 +176,10 @@ const parquet_kernels parquet_kernels_plain = {
     .largest_u32 = plain_largest_u32,
     .is_ascii = plain_is_ascii,
     .is_utf8 = plain_is_utf8,
-    .gather_4 = plain_gather_4,
-    .gather_8 = plain_gather_8,
     .spread_4 = plain_spread_4,
     .spread_8 = plain_spread_8,
     .spread_offsets = plain_spread_offsets,
     .largest_u8 = plain_largest_u8,
-    .count_u8 = plain_count_u8,
     .at_least = plain_at_least,
     .ones = plain_ones,
     .append_bits = plain_append_bits,
@@ -229,4 +196,45 @@ const parquet_kernels *parquet_kernels_of(const frz_env *env)
 #endif
     (void)env;
     return &parquet_kernels_plain;
+}
+
+/* ---- for every processor ---- */
+
+#define GATHER(width)                                                                              \
+    for (size_t i = 0; i < n; i++) {                                                               \
+        memcpy(out + i * (width), table + (size_t)indices[i] * (width), (width));                  \
+    }
+
+void parquet_gather(const uint8_t *table, size_t width, const uint32_t *indices, size_t n,
+                    uint8_t *out)
+{
+    switch (width) { /* of which the compiler knows the move */
+    case 4:
+        GATHER(4)
+        break;
+    case 8:
+        GATHER(8)
+        break;
+    case 16:
+        GATHER(16)
+        break;
+    default:
+        GATHER(width)
+    }
+}
+
+size_t parquet_count_u8(const uint8_t *values, size_t n, uint8_t value)
+{
+    size_t count = 0;
+    while (n > 0) {
+        size_t take = FRZ_MIN(n, (size_t)255);
+        uint8_t part = 0; /* bytes are counted in bytes, as far as these reach */
+        for (size_t i = 0; i < take; i++) {
+            part = (uint8_t)(part + (values[i] == value));
+        }
+        count += part;
+        values += take;
+        n -= take;
+    }
+    return count;
 }

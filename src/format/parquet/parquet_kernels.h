@@ -23,10 +23,6 @@ typedef struct parquet_kernels {
     bool (*is_ascii)(const uint8_t *bytes, size_t len);
     bool (*is_utf8)(const uint8_t *bytes, size_t len);
 
-    /* Entries of a table by indices that lie in it. */
-    void (*gather_4)(const uint8_t *table, const uint32_t *indices, size_t n, uint8_t *out);
-    void (*gather_8)(const uint8_t *table, const uint32_t *indices, size_t n, uint8_t *out);
-
     /*
      * Room for nulls. The first dense of rows values become those whose bit is set among the rows
      * bits from first on; dense is the number of these. The others become 0.
@@ -43,7 +39,6 @@ typedef struct parquet_kernels {
     /* ---- levels ---- */
 
     uint8_t (*largest_u8)(const uint8_t *values, size_t n); /* 0 if n is 0 */
-    size_t (*count_u8)(const uint8_t *values, size_t n, uint8_t value);
     /* Bit i of out[i / 64] tells whether levels[i] >= least; the last word is filled with 0. */
     void (*at_least)(const uint8_t *levels, size_t n, uint8_t least, uint64_t *out);
     size_t (*ones)(const uint64_t *words, size_t n);
@@ -64,5 +59,12 @@ extern const parquet_kernels parquet_kernels_avx2;
 #endif
 
 const parquet_kernels *parquet_kernels_of(const frz_env *env);
+
+/* ---- loops for which other instructions were no gain ---- */
+
+/* Entries of a table by indices that lie in it. */
+void parquet_gather(const uint8_t *table, size_t width, const uint32_t *indices, size_t n,
+                    uint8_t *out);
+size_t parquet_count_u8(const uint8_t *values, size_t n, uint8_t value);
 
 #endif

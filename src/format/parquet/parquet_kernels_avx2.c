@@ -207,30 +207,6 @@ AVX2 static bool avx2_is_utf8(const uint8_t *bytes, size_t len)
     return _mm256_testz_si256(mistakes, mistakes) != 0;
 }
 
-AVX2 static void avx2_gather_4(const uint8_t *table, const uint32_t *indices, size_t n,
-                               uint8_t *out)
-{
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        __m256i at = _mm256_loadu_si256((const __m256i *)(indices + i));
-        __m256i v = _mm256_i32gather_epi32((const int *)(const void *)table, at, 4);
-        _mm256_storeu_si256((__m256i *)(out + i * 4), v);
-    }
-    plain->gather_4(table, indices + i, n - i, out + i * 4);
-}
-
-AVX2 static void avx2_gather_8(const uint8_t *table, const uint32_t *indices, size_t n,
-                               uint8_t *out)
-{
-    size_t i = 0;
-    for (; i + 4 <= n; i += 4) {
-        __m128i at = _mm_loadu_si128((const __m128i *)(indices + i));
-        __m256i v = _mm256_i32gather_epi64((const long long *)(const void *)table, at, 8);
-        _mm256_storeu_si256((__m256i *)(out + i * 8), v);
-    }
-    plain->gather_8(table, indices + i, n - i, out + i * 8);
-}
-
 /* ---- room for nulls ---- */
 
 /* Eight bits from bit at on. */
@@ -332,19 +308,6 @@ AVX2 static uint8_t avx2_largest_u8(const uint8_t *values, size_t n)
     return FRZ_MAX(some, rest);
 }
 
-AVX2 static size_t avx2_count_u8(const uint8_t *values, size_t n, uint8_t value)
-{
-    const __m256i wanted = _mm256_set1_epi8((char)value);
-    size_t count = 0;
-    size_t i = 0;
-    for (; i + 32 <= n; i += 32) {
-        __m256i v = _mm256_loadu_si256((const __m256i *)(values + i));
-        unsigned m = (unsigned)_mm256_movemask_epi8(_mm256_cmpeq_epi8(v, wanted));
-        count += (size_t)_mm_popcnt_u32(m);
-    }
-    return count + plain->count_u8(values + i, n - i, value);
-}
-
 AVX2 static void avx2_at_least(const uint8_t *levels, size_t n, uint8_t least, uint64_t *out)
 {
     const __m256i wanted = _mm256_set1_epi8((char)least);
@@ -410,13 +373,10 @@ const parquet_kernels parquet_kernels_avx2 = {
     .largest_u32 = avx2_largest_u32,
     .is_ascii = avx2_is_ascii,
     .is_utf8 = avx2_is_utf8,
-    .gather_4 = avx2_gather_4,
-    .gather_8 = avx2_gather_8,
     .spread_4 = avx2_spread_4,
     .spread_8 = avx2_spread_8,
     .spread_offsets = avx2_spread_offsets,
     .largest_u8 = avx2_largest_u8,
-    .count_u8 = avx2_count_u8,
     .at_least = avx2_at_least,
     .ones = avx2_ones,
     .append_bits = avx2_append_bits,

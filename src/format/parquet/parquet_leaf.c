@@ -426,11 +426,6 @@ out:
     return rc;
 }
 
-static size_t count_levels(const parquet_leaf *leaf, const uint8_t *levels, size_t n, uint8_t level)
-{
-    return parquet_kernels_of(leaf->sink.env)->count_u8(levels, n, level);
-}
-
 /* Entries of the block, at most limit, before more than n rows have begun; *rows counts. */
 static size_t entries_of_rows(const parquet_leaf *leaf, size_t limit, int64_t n, int64_t *rows)
 {
@@ -439,7 +434,7 @@ static size_t entries_of_rows(const parquet_leaf *leaf, size_t limit, int64_t n,
         *rows += (int64_t)take;
         return take;
     }
-    int64_t all = (int64_t)count_levels(leaf, leaf->reps + leaf->block_at, limit, 0);
+    int64_t all = (int64_t)parquet_count_u8(leaf->reps + leaf->block_at, limit, 0);
     if (all <= n - *rows) {
         *rows += all;
         return limit;
@@ -468,7 +463,7 @@ static frz_code take_entries(parquet_leaf *leaf, size_t n, frz_error *err)
     const uint8_t *defs = leaf->defs + leaf->block_at;
     size_t bad;
     if (leaf->type != NULL) {
-        size_t values = count_levels(leaf, defs, n, leaf->column->max_def);
+        size_t values = parquet_count_u8(defs, n, leaf->column->max_def);
         FRZ_TRY(parquet_append(leaf, values, &bad, err));
         if (bad < values) {
             return leaf->conversion == PARQUET_TEXT
@@ -646,8 +641,7 @@ static frz_code skip_nested_in_block(parquet_leaf *leaf, int64_t end, frz_error 
     size_t have = leaf->block_count - leaf->block_at;
     size_t take = entries_of_rows(leaf, have, end - leaf->row, &rows);
     if (leaf->type != NULL) {
-        size_t values =
-            count_levels(leaf, leaf->defs + leaf->block_at, take, leaf->column->max_def);
+        size_t values = parquet_count_u8(leaf->defs + leaf->block_at, take, leaf->column->max_def);
         FRZ_TRY(parquet_values_skip(&leaf->pages.values, values, err));
     }
     leaf->block_at += take;

@@ -286,28 +286,6 @@ frz_code parquet_values_indices(parquet_values *v, size_t n, uint32_t *indices, 
     return FRZ_OK;
 }
 
-static void gather(const parquet_values *v, const uint8_t *table, size_t width,
-                   const uint32_t *indices, size_t n, uint8_t *out)
-{
-    switch (width) {
-    case 4:
-        v->kernels->gather_4(table, indices, n, out);
-        break;
-    case 8:
-        v->kernels->gather_8(table, indices, n, out);
-        break;
-    case 16:
-        for (size_t i = 0; i < n; i++) {
-            memcpy(out + i * 16, table + (size_t)indices[i] * 16, 16);
-        }
-        break;
-    default:
-        for (size_t i = 0; i < n; i++) {
-            memcpy(out + i * width, table + (size_t)indices[i] * width, width);
-        }
-    }
-}
-
 /* The same value n times, each time copying what is there already. */
 static void repeat(const uint8_t *value, size_t width, size_t n, uint8_t *out)
 {
@@ -340,7 +318,7 @@ frz_code parquet_values_gather(parquet_values *v, const uint8_t *table, size_t w
             if (rc != FRZ_OK) {
                 return rc;
             }
-            gather(v, table, width, indices, take, out);
+            parquet_gather(table, width, indices, take, out);
         }
         out += take * width;
         n -= take;
