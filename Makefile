@@ -40,6 +40,10 @@ bench-parquet: build ## every kind of column against other Parquet libraries
 	tools/venv
 	.venv/bin/python bench/parquet.py $(ARGS)
 
+bench-footer: build ## one column of ten thousand against other Parquet libraries
+	tools/venv
+	.venv/bin/python bench/footer.py $(ARGS)
+
 golden: build ## rewrite the expectations kept in the tree; read the diff
 	tools/check-includes --graph > docs/internals/include-graph.txt
 	tools/check-symbols --print build/release/libfrazil.so > tests/headers/symbols.txt
