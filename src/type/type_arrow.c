@@ -8,6 +8,7 @@
 #define KEY_FIELD_ID "PARQUET:field_id"
 #define EXTENSION_UUID "arrow.uuid"
 #define METADATA_MAX (1u << 26) /* as frz_schema_metadata reads it */
+#define MAX_WIDE_PRECISION 76
 
 /* Formats without parameters. The first of a type is the one written. */
 static const struct {
@@ -53,6 +54,29 @@ static const struct {
     {"tsm:", FRZ_FOREIGN_TIMESTAMP_MS},
     {"tsm:UTC", FRZ_FOREIGN_TIMESTAMPTZ_MS},
     {"tin", FRZ_FOREIGN_INTERVAL},
+};
+
+/* Beginnings of formats whose values the normalizer brings into the form of a type. */
+static const struct {
+    const char *format;
+    frz_type_id id;
+    frz_foreign_type foreign;
+} layout_formats[] = {
+    {"U", FRZ_TYPE_STRING, FRZ_FOREIGN_NONE},
+    {"vu", FRZ_TYPE_STRING, FRZ_FOREIGN_NONE},
+    {"Z", FRZ_TYPE_BINARY, FRZ_FOREIGN_NONE},
+    {"vz", FRZ_TYPE_BINARY, FRZ_FOREIGN_NONE},
+    {"+L", FRZ_TYPE_LIST, FRZ_FOREIGN_NONE},
+    {"+vl", FRZ_TYPE_LIST, FRZ_FOREIGN_NONE},
+    {"+vL", FRZ_TYPE_LIST, FRZ_FOREIGN_NONE},
+    {"+w:", FRZ_TYPE_LIST, FRZ_FOREIGN_NONE},
+    {"tdm", FRZ_TYPE_DATE, FRZ_FOREIGN_NONE},
+    {"tD", FRZ_TYPE_LONG, FRZ_FOREIGN_NONE}, /* a duration of any unit */
+    {"tiM", FRZ_TYPE_FOREIGN, FRZ_FOREIGN_INTERVAL},
+    {"tiD", FRZ_TYPE_FOREIGN, FRZ_FOREIGN_INTERVAL},
+    {"tts", FRZ_TYPE_FOREIGN, FRZ_FOREIGN_TIME_MS},
+    {"tss:", FRZ_TYPE_FOREIGN, FRZ_FOREIGN_TIMESTAMPTZ_MS},
+    {"tsm:", FRZ_TYPE_FOREIGN, FRZ_FOREIGN_TIMESTAMPTZ_MS},
 };
 
 /* ---- to Arrow ---- */
@@ -229,6 +253,7 @@ frz_code frz_type_to_arrow(const frz_env *env, const frz_type *struct_type, stru
 
 typedef struct reader {
     frz_arena *arena;
+    bool native;                      /* FOREIGN types and other layouts too */
     const struct ArrowSchema *column; /* the top-level column, for messages */
 } reader;
 
@@ -287,6 +312,9 @@ static frz_code read_field(const reader *r, const struct ArrowSchema *schema, in
     FRZ_TRY(frz_arena_str(r->arena, name, &out->name, err));
     FRZ_TRY(read_type(r, schema, depth, &out->type, err));
     out->required = (schema->flags & ARROW_FLAG_NULLABLE) == 0;
+    if (r->native) {
+        FRZ_TRY(frz_annotation_from_arrow(r->arena, schema, out->type, &out->annotation, err));
+    }
 out:
     return rc;
 }
@@ -338,7 +366,18 @@ static frz_code read_nested(const reader *r, const struct ArrowSchema *schema, f
     return read_children(r, schema, id, depth, out, err);
 }
 
-/* "d:P,S" or "d:P,S,128" */
+static bool is_decimal(const reader *r, int64_t precision, int64_t scale, int64_t bits)
+{
+    if (r->native) { /* data files have no other scales */
+        bool known = bits == 32 || bits == 64 || bits == 128 || bits == 256;
+        return known && precision >= 1 && precision <= MAX_WIDE_PRECISION && scale >= 0 &&
+               scale <= precision;
+    }
+    return bits == 128 && precision >= 1 && precision <= TYPE_MAX_PRECISION && scale >= 0 &&
+           scale <= TYPE_MAX_PRECISION;
+}
+
+/* "d:P,S" or "d:P,S,BITS" */
 static frz_code read_decimal(const reader *r, const struct ArrowSchema *schema,
                              const frz_type **out, frz_error *err)
 {
@@ -353,15 +392,16 @@ static frz_code read_decimal(const reader *r, const struct ArrowSchema *schema,
         more = p[len] == ',';
         p += len + (more ? 1 : 0);
     }
-    if (count < 2 || *p != '\0' || numbers[2] != 128 || numbers[0] < 1 ||
-        numbers[0] > TYPE_MAX_PRECISION || numbers[1] < 0 || numbers[1] > TYPE_MAX_PRECISION) {
+    if (count < 2 || *p != '\0' || !is_decimal(r, numbers[0], numbers[1], numbers[2])) {
         return unsupported(r, schema, err);
     }
-    return new_type(r,
-                    (frz_type){.id = FRZ_TYPE_DECIMAL,
-                               .precision = (int32_t)numbers[0],
-                               .scale = (int32_t)numbers[1]},
-                    out, err);
+    frz_type type = {
+        .id = FRZ_TYPE_DECIMAL, .precision = (int32_t)numbers[0], .scale = (int32_t)numbers[1]};
+    if (type.precision > TYPE_MAX_PRECISION) {
+        type.id = FRZ_TYPE_FOREIGN;
+        type.foreign = FRZ_FOREIGN_DECIMAL256;
+    }
+    return new_type(r, type, out, err);
 }
 
 static frz_code read_fixed(const reader *r, const struct ArrowSchema *schema, const frz_type **out,
@@ -386,10 +426,46 @@ static frz_code read_fixed(const reader *r, const struct ArrowSchema *schema, co
     return new_type(r, (frz_type){.id = FRZ_TYPE_FIXED, .length = (int32_t)length}, out, err);
 }
 
+/* Types that Iceberg lacks, and other layouts. */
+static frz_code read_native(const reader *r, const struct ArrowSchema *schema, int depth,
+                            const frz_type **out, frz_error *err)
+{
+    frz_str format = frz_str_from(schema->format);
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(foreign_formats); i++) {
+        if (frz_str_equal(format, frz_str_from(foreign_formats[i].format))) {
+            *out = frz_type_foreign(foreign_formats[i].foreign);
+            return FRZ_OK;
+        }
+    }
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(layout_formats); i++) {
+        if (!frz_str_starts_with(format, frz_str_from(layout_formats[i].format))) {
+            continue;
+        }
+        if (layout_formats[i].foreign != FRZ_FOREIGN_NONE) {
+            /* a zone only says how to show an instant; without one it is none */
+            bool local = frz_str_equal(format, FRZ_STR("tss:"));
+            *out = frz_type_foreign(local ? FRZ_FOREIGN_TIMESTAMP_MS : layout_formats[i].foreign);
+            return FRZ_OK;
+        }
+        if (layout_formats[i].id == FRZ_TYPE_LIST) {
+            return read_nested(r, schema, FRZ_TYPE_LIST, depth, out, err);
+        }
+        *out = frz_type_primitive(layout_formats[i].id);
+        return FRZ_OK;
+    }
+    if (frz_str_equal(format, FRZ_STR("+r")) && schema->n_children == 2 && depth < TYPE_MAX_DEPTH) {
+        return read_type(r, schema->children[1], depth + 1, out, err);
+    }
+    return unsupported(r, schema, err);
+}
+
 static frz_code read_type(const reader *r, const struct ArrowSchema *schema, int depth,
                           const frz_type **out, frz_error *err)
 {
     frz_str format = frz_str_from(schema->format);
+    if (schema->dictionary != NULL && r->native && depth < TYPE_MAX_DEPTH) {
+        return read_type(r, schema->dictionary, depth + 1, out, err);
+    }
     if (schema->dictionary != NULL) {
         return unsupported(r, schema, err);
     }
@@ -418,16 +494,28 @@ static frz_code read_type(const reader *r, const struct ArrowSchema *schema, int
         *out = frz_type_primitive(FRZ_TYPE_TIMESTAMPTZ_NS);
         return FRZ_OK;
     }
-    return unsupported(r, schema, err);
+    return r->native ? read_native(r, schema, depth, out, err) : unsupported(r, schema, err);
 }
 
-frz_code frz_type_from_arrow(frz_arena *arena, const struct ArrowSchema *schema,
-                             const frz_type **out, frz_error *err)
+static frz_code from_arrow(frz_arena *arena, const struct ArrowSchema *schema, bool native,
+                           const frz_type **out, frz_error *err)
 {
-    reader r = {.arena = arena};
+    reader r = {.arena = arena, .native = native};
     if (strcmp(schema->format, "+s") != 0) {
         return frz_fail(err, FRZ_E_ARGUMENT,
                         "expected a struct of columns, found Arrow type \"%s\"", schema->format);
     }
     return read_type(&r, schema, 0, out, err);
+}
+
+frz_code frz_type_from_arrow(frz_arena *arena, const struct ArrowSchema *schema,
+                             const frz_type **out, frz_error *err)
+{
+    return from_arrow(arena, schema, false, out, err);
+}
+
+frz_code frz_type_from_arrow_native(frz_arena *arena, const struct ArrowSchema *schema,
+                                    const frz_type **out, frz_error *err)
+{
+    return from_arrow(arena, schema, true, out, err);
 }

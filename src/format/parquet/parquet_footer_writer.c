@@ -266,6 +266,19 @@ static void put_time(parquet_thrift_out *t, int16_t id, const parquet_element *e
     parquet_put_end(t);
 }
 
+/* GeometryType and GeographyType */
+static void put_geo(parquet_thrift_out *t, int16_t id, const parquet_element *element)
+{
+    parquet_put_struct(t, id);
+    if (element->crs.len > 0) {
+        parquet_put_binary(t, 1, element->crs);
+    }
+    if (element->algorithm > 0) {
+        parquet_put_i32(t, 2, element->algorithm - 1);
+    }
+    parquet_put_end(t);
+}
+
 static void put_logical(parquet_thrift_out *t, const parquet_element *element)
 {
     int16_t id = (int16_t)element->logical;
@@ -280,6 +293,23 @@ static void put_logical(parquet_thrift_out *t, const parquet_element *element)
     case PARQUET_LOGICAL_TIME:
     case PARQUET_LOGICAL_TIMESTAMP:
         put_time(t, id, element);
+        break;
+    case PARQUET_LOGICAL_INTEGER:
+        parquet_put_struct(t, id);
+        parquet_put_i8(t, 1, element->bit_width);
+        parquet_put_bool(t, 2, element->is_signed);
+        parquet_put_end(t);
+        break;
+    case PARQUET_LOGICAL_VARIANT:
+        parquet_put_struct(t, id);
+        if (element->version > 0) {
+            parquet_put_i8(t, 1, element->version);
+        }
+        parquet_put_end(t);
+        break;
+    case PARQUET_LOGICAL_GEOMETRY:
+    case PARQUET_LOGICAL_GEOGRAPHY:
+        put_geo(t, id, element);
         break;
     default: /* without members */
         parquet_put_struct(t, id);

@@ -5,6 +5,8 @@
  */
 #include "format/parquet/parquet_write.h"
 
+#define NANOS_PER_MILLI 1000000
+
 size_t parquet_plain_size(const parquet_write_leaf *leaf, const struct ArrowArray *array, int64_t i)
 {
     return leaf->width != 0 ? leaf->width : 4 + frz_get_bytes(array, i).len;
@@ -115,6 +117,171 @@ static frz_code append_decimals(const parquet_write_leaf *leaf, const struct Arr
     return FRZ_OK;
 }
 
+/* ---- types that Iceberg lacks ---- */
+
+static void append_narrow(frz_foreign_type type, const struct ArrowArray *array,
+                          const int64_t *places, int64_t first, size_t count, frz_buf *out)
+{
+    const uint8_t *bytes = (const uint8_t *)array->buffers[1] + array->offset;
+    const uint16_t *shorts = (const uint16_t *)array->buffers[1] + array->offset;
+    for (size_t i = 0; i < count; i++) {
+        int64_t place = place_at(places, first, i);
+        int32_t value = type == FRZ_FOREIGN_INT8    ? (int8_t)bytes[place]
+                        : type == FRZ_FOREIGN_UINT8 ? bytes[place]
+                        : type == FRZ_FOREIGN_INT16 ? (int16_t)shorts[place]
+                                                    : shorts[place];
+        frz_store_le32(out->data + out->len, (uint32_t)value);
+        out->len += 4;
+    }
+}
+
+typedef struct interval {
+    int32_t months, days;
+    int64_t nanos;
+} interval;
+
+static interval load_interval(const struct ArrowArray *array, int64_t place)
+{
+    interval value;
+    memcpy(&value, (const uint8_t *)array->buffers[1] + (size_t)(array->offset + place) * 16, 16);
+    return value;
+}
+
+/* The format's intervals are unsigned and end at milliseconds. */
+static bool interval_fits(interval v)
+{
+    return v.months >= 0 && v.days >= 0 && v.nanos >= 0 && v.nanos % NANOS_PER_MILLI == 0 &&
+           v.nanos / NANOS_PER_MILLI <= UINT32_MAX;
+}
+
+static frz_code append_intervals(const struct ArrowArray *array, const int64_t *places,
+                                 int64_t first, size_t count, frz_buf *out, frz_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        interval v = load_interval(array, place_at(places, first, i));
+        if (!interval_fits(v)) {
+            return frz_fail(err, FRZ_E_ARGUMENT,
+                            "an interval of %d months, %d days and %lld nanoseconds: Parquet's are "
+                            "not negative and of whole milliseconds",
+                            v.months, v.days, (long long)v.nanos);
+        }
+        uint8_t *to = out->data + out->len;
+        frz_store_le32(to, (uint32_t)v.months);
+        frz_store_le32(to + 4, (uint32_t)v.days);
+        frz_store_le32(to + 8, (uint32_t)(v.nanos / NANOS_PER_MILLI));
+        out->len += 12;
+    }
+    return FRZ_OK;
+}
+
+/* 256 bits, least significant first. */
+typedef struct wide {
+    uint64_t words[4];
+} wide;
+
+static wide wide_power_of_ten(int32_t digits)
+{
+    wide power = {{1, 0, 0, 0}};
+    for (int32_t i = 0; i < digits; i++) {
+        unsigned __int128 carry = 0;
+        for (size_t w = 0; w < 4; w++) {
+            carry += (unsigned __int128)power.words[w] * 10;
+            power.words[w] = (uint64_t)carry;
+            carry >>= 64;
+        }
+    }
+    return power;
+}
+
+/* The absolute value is less than the limit. */
+static bool wide_fits(wide value, const wide *limit)
+{
+    if ((value.words[3] >> 63) != 0) {
+        unsigned __int128 carry = 1;
+        for (size_t w = 0; w < 4; w++) {
+            carry += (uint64_t)~value.words[w];
+            value.words[w] = (uint64_t)carry;
+            carry >>= 64;
+        }
+    }
+    for (size_t w = 4; w-- > 0;) {
+        if (value.words[w] != limit->words[w]) {
+            return value.words[w] < limit->words[w];
+        }
+    }
+    return false;
+}
+
+static wide load_wide(const struct ArrowArray *array, int64_t place)
+{
+    wide value;
+    memcpy(&value, (const uint8_t *)array->buffers[1] + (size_t)(array->offset + place) * 32, 32);
+    return value;
+}
+
+static frz_code append_wide_decimals(const parquet_write_leaf *leaf, const struct ArrowArray *array,
+                                     const int64_t *places, int64_t first, size_t count,
+                                     frz_buf *out, frz_error *err)
+{
+    const frz_type *type = leaf->field->type;
+    const wide limit = wide_power_of_ten(type->precision);
+    for (size_t i = 0; i < count; i++) {
+        wide value = load_wide(array, place_at(places, first, i));
+        if (!wide_fits(value, &limit)) {
+            return frz_fail(err, FRZ_E_ARGUMENT, "a value does not fit decimal(%d,%d)",
+                            type->precision, type->scale);
+        }
+        uint8_t *to = out->data + out->len;
+        for (size_t b = 0; b < leaf->width; b++) {
+            to[leaf->width - 1 - b] = (uint8_t)(value.words[b / 8] >> (8 * (b % 8)));
+        }
+        out->len += leaf->width;
+    }
+    return FRZ_OK;
+}
+
+static frz_code append_foreign(const parquet_write_leaf *leaf, const struct ArrowArray *array,
+                               const int64_t *places, int64_t first, size_t count, frz_buf *out,
+                               frz_error *err)
+{
+    frz_foreign_type type = leaf->field->type->foreign;
+    switch (type) {
+    case FRZ_FOREIGN_INT8:
+    case FRZ_FOREIGN_INT16:
+    case FRZ_FOREIGN_UINT8:
+    case FRZ_FOREIGN_UINT16:
+        append_narrow(type, array, places, first, count, out);
+        return FRZ_OK;
+    case FRZ_FOREIGN_INTERVAL:
+        return append_intervals(array, places, first, count, out, err);
+    case FRZ_FOREIGN_DECIMAL256:
+        return append_wide_decimals(leaf, array, places, first, count, out, err);
+    default:
+        append_fixed(array, leaf->width, places, first, count, out);
+        return FRZ_OK;
+    }
+}
+
+bool parquet_plain_fits(const parquet_write_leaf *leaf, const struct ArrowArray *array, int64_t i)
+{
+    const frz_type *type = leaf->field->type;
+    wide limit = wide_power_of_ten(type->precision);
+    frz_i128 value;
+    if (type->id == FRZ_TYPE_DECIMAL) {
+        memcpy(&value, (const uint8_t *)array->buffers[1] + (size_t)(array->offset + i) * 16, 16);
+        uint64_t sign = value < 0 ? UINT64_MAX : 0;
+        wide widened = {{(uint64_t)value, (uint64_t)(value >> 64), sign, sign}};
+        return wide_fits(widened, &limit);
+    }
+    if (type->id == FRZ_TYPE_FOREIGN && type->foreign == FRZ_FOREIGN_INTERVAL) {
+        return interval_fits(load_interval(array, i));
+    }
+    if (type->id == FRZ_TYPE_FOREIGN && type->foreign == FRZ_FOREIGN_DECIMAL256) {
+        return wide_fits(load_wide(array, i), &limit);
+    }
+    return true;
+}
+
 frz_code parquet_plain_append(const parquet_write_leaf *leaf, const struct ArrowArray *array,
                               const int64_t *places, int64_t first, size_t count, frz_buf *out,
                               frz_error *err)
@@ -135,6 +302,9 @@ frz_code parquet_plain_append(const parquet_write_leaf *leaf, const struct Arrow
     }
     if (leaf->field->type->id == FRZ_TYPE_DECIMAL) {
         return append_decimals(leaf, array, places, first, count, out, err);
+    }
+    if (leaf->field->type->id == FRZ_TYPE_FOREIGN) {
+        return append_foreign(leaf, array, places, first, count, out, err);
     }
     if (leaf->physical == PARQUET_BOOLEAN) {
         append_bools(array, places, first, count, out);

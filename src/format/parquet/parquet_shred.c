@@ -71,7 +71,8 @@ static int64_t *memory_index(slot_memory *m)
 
 static bool has_nulls(const struct ArrowArray *array)
 {
-    return array->n_buffers > 0 && array->buffers[0] != NULL && array->null_count != 0;
+    /* an array without buffers is one of type unknown */
+    return array->n_buffers == 0 || (array->buffers[0] != NULL && array->null_count != 0);
 }
 
 static inline int64_t slot_row(const slots *in, size_t i)
@@ -133,6 +134,20 @@ static frz_code leaf_levels(const shredder *s, const parquet_write_node *node,
     return FRZ_OK;
 }
 
+/* Say at which row the first value is that the file has no form for. */
+static frz_code name_row(const shredder *s, const parquet_write_leaf *leaf,
+                         const struct ArrowArray *array, const slots *in, frz_code rc,
+                         frz_error *err)
+{
+    for (size_t i = 0; rc == FRZ_E_ARGUMENT && i < in->count; i++) {
+        int64_t row = slot_row(in, i);
+        if (row != ENDED && !frz_is_null(array, row) && !parquet_plain_fits(leaf, array, row)) {
+            return frz_context(err, rc, "row %lld", (long long)row_of_slot(s, in, i));
+        }
+    }
+    return rc;
+}
+
 static frz_code shred_leaf(shredder *s, const parquet_write_node *node,
                            const struct ArrowArray *array, const slots *in, frz_error *err)
 {
@@ -142,7 +157,8 @@ static frz_code shred_leaf(shredder *s, const parquet_write_node *node,
     memory_init(&m, s->env);
     if (in->index == NULL && !has_nulls(array)) {
         parquet_write_run run = {.count = in->count, .rep = in->rep, .first = in->first};
-        return parquet_column_writer_append(column, array, &run, err);
+        rc = parquet_column_writer_append(column, array, &run, err);
+        return name_row(s, column->leaf, array, in, rc, err);
     }
     /* rows of lists are not cut; rows without lists are taken in pieces that stay in cache */
     size_t piece = in->rep == NULL ? ROWS_AT_ONCE : in->count;
@@ -157,7 +173,7 @@ static frz_code shred_leaf(shredder *s, const parquet_write_node *node,
     }
 out:
     memory_reset(&m);
-    return rc;
+    return name_row(s, column->leaf, array, in, rc, err);
 }
 
 /* ---- validity of structs, lists and maps ---- */

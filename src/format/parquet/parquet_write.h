@@ -236,7 +236,8 @@ typedef struct parquet_write_schema {
     size_t leaf_count, leaf_capacity;
 } parquet_write_schema;
 
-frz_code parquet_write_schema_of(frz_arena *arena, const frz_type *struct_type,
+/* whole: columns of type unknown are stored too, as files apart from tables have them. */
+frz_code parquet_write_schema_of(frz_arena *arena, const frz_type *struct_type, bool whole,
                                  parquet_write_schema *out, frz_error *err);
 
 /* ---- statistics of a chunk (parquet_write_stats.c) ---- */
@@ -516,6 +517,8 @@ frz_code parquet_column_writer_end(parquet_column_writer *column, parquet_chunk 
 /* Bytes that row i takes in PLAIN form. */
 size_t parquet_plain_size(const parquet_write_leaf *leaf, const struct ArrowArray *array,
                           int64_t i);
+/* False if the file has no form for the value of row i. */
+bool parquet_plain_fits(const parquet_write_leaf *leaf, const struct ArrowArray *array, int64_t i);
 /* Append count rows: places[0 … count), or first … if places is NULL. */
 frz_code parquet_plain_append(const parquet_write_leaf *leaf, const struct ArrowArray *array,
                               const int64_t *places, int64_t first, size_t count, frz_buf *out,

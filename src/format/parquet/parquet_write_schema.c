@@ -1,20 +1,30 @@
 /*
- * The schema of a file to be written: Iceberg types become the elements of the footer, a tree of
- * nodes for shredding, and leaves. Lists have three levels and are named list and element, maps are
- * named key_value, key and value; every field of the table carries its id.
- * spec: Parquet data type mappings
+ * The schema of a file to be written: Iceberg types, those that Iceberg lacks, and annotations
+ * become the elements of the footer, a tree of nodes for shredding, and leaves. Lists have three
+ * levels and are named list and element, maps are named key_value, key and value; every field of
+ * the table carries its id.
+ * spec: Parquet data type mappings; LogicalTypes
  */
 #include "format/parquet/parquet_write.h"
+#include "type/type_annotation.h"
 
 #define NESTING_MAX 64
 #define CONVERTED_NONE (-1)
 #define CONVERTED_UTF8 0
 #define CONVERTED_MAP 1
 #define CONVERTED_LIST 3
+#define CONVERTED_ENUM 4
 #define CONVERTED_DECIMAL 5
 #define CONVERTED_DATE 6
+#define CONVERTED_TIME_MILLIS 7
 #define CONVERTED_TIME_MICROS 8
+#define CONVERTED_TIMESTAMP_MILLIS 9
 #define CONVERTED_TIMESTAMP_MICROS 10
+#define CONVERTED_UINT_8 11
+#define CONVERTED_INT_8 15
+#define CONVERTED_JSON 19
+#define CONVERTED_BSON 20
+#define CONVERTED_INTERVAL 21
 
 /* Where the walk stands: the way from the root, in the file's names and in the user's. */
 typedef struct build_place {
@@ -30,6 +40,7 @@ typedef struct builder {
     parquet_write_schema *schema;
     build_place place;
     bool has_ids;
+    bool whole;
 } builder;
 
 static frz_code build_node(builder *b, const frz_field *field, frz_str name, frz_str dotted,
@@ -40,16 +51,9 @@ static frz_code build_node(builder *b, const frz_field *field, frz_str name, frz
 /* Bytes that a two's complement of so many decimal digits needs. */
 static int32_t decimal_bytes(int32_t precision)
 {
-    int32_t bytes = 1;
-    frz_i128 max = 127;
-    frz_i128 wanted = 1;
-    for (int32_t i = 0; i < precision; i++) {
-        wanted *= 10;
-    }
-    for (; max < wanted - 1; bytes++) {
-        max = max * 256 + 255;
-    }
-    return bytes;
+    /* a digit takes log2(10) bits; no power of ten of at most 76 digits is near one of two */
+    int32_t bits = (int32_t)((int64_t)precision * 3321928095 / 1000000000) + 1;
+    return (bits + 1 + 7) / 8;
 }
 
 static void element_decimal(const frz_type *type, parquet_element *e)
@@ -75,17 +79,76 @@ static void element_time(parquet_element *e, parquet_logical logical, parquet_ti
     e->logical = logical;
     e->unit = unit;
     e->utc = utc;
+    /* local times have the old annotation too, for readers that know no other */
+    bool time = logical == PARQUET_LOGICAL_TIME;
     if (unit == PARQUET_MICROS) {
-        /* local times have the old annotation too, for readers that know no other */
-        e->converted =
-            logical == PARQUET_LOGICAL_TIME ? CONVERTED_TIME_MICROS : CONVERTED_TIMESTAMP_MICROS;
+        e->converted = time ? CONVERTED_TIME_MICROS : CONVERTED_TIMESTAMP_MICROS;
+    } else if (unit == PARQUET_MILLIS) {
+        e->converted = time ? CONVERTED_TIME_MILLIS : CONVERTED_TIMESTAMP_MILLIS;
     }
+}
+
+static void element_integer(parquet_element *e, int8_t bits, bool is_signed)
+{
+    e->physical = bits == 64 ? PARQUET_INT64 : PARQUET_INT32;
+    e->logical = PARQUET_LOGICAL_INTEGER;
+    e->bit_width = bits;
+    e->is_signed = is_signed;
+    /* UINT_8, UINT_16, UINT_32, UINT_64; then the signed ones */
+    int32_t size = bits == 8 ? 0 : bits == 16 ? 1 : bits == 32 ? 2 : 3;
+    e->converted = (is_signed ? CONVERTED_INT_8 : CONVERTED_UINT_8) + size;
 }
 
 static void element_fixed(parquet_element *e, int32_t length)
 {
     e->physical = PARQUET_FIXED_LEN_BYTE_ARRAY;
     e->type_length = length;
+}
+
+static void element_foreign(const frz_type *type, parquet_element *e)
+{
+    switch (type->foreign) {
+    case FRZ_FOREIGN_INT8:
+    case FRZ_FOREIGN_UINT8:
+        element_integer(e, 8, type->foreign == FRZ_FOREIGN_INT8);
+        break;
+    case FRZ_FOREIGN_INT16:
+    case FRZ_FOREIGN_UINT16:
+        element_integer(e, 16, type->foreign == FRZ_FOREIGN_INT16);
+        break;
+    case FRZ_FOREIGN_UINT32:
+        element_integer(e, 32, false);
+        break;
+    case FRZ_FOREIGN_UINT64:
+        element_integer(e, 64, false);
+        break;
+    case FRZ_FOREIGN_FLOAT16:
+        element_fixed(e, 2);
+        e->logical = PARQUET_LOGICAL_FLOAT16;
+        break;
+    case FRZ_FOREIGN_TIME_MS:
+        element_time(e, PARQUET_LOGICAL_TIME, PARQUET_MILLIS, false);
+        e->physical = PARQUET_INT32;
+        break;
+    case FRZ_FOREIGN_TIME_NS:
+        element_time(e, PARQUET_LOGICAL_TIME, PARQUET_NANOS, false);
+        break;
+    case FRZ_FOREIGN_TIMESTAMP_MS:
+    case FRZ_FOREIGN_TIMESTAMPTZ_MS:
+        element_time(e, PARQUET_LOGICAL_TIMESTAMP, PARQUET_MILLIS,
+                     type->foreign == FRZ_FOREIGN_TIMESTAMPTZ_MS);
+        break;
+    case FRZ_FOREIGN_INTERVAL:
+        element_fixed(e, 12);
+        e->converted = CONVERTED_INTERVAL; /* there is no new annotation for it */
+        break;
+    case FRZ_FOREIGN_DECIMAL256:
+        element_decimal(type, e);
+        break;
+    case FRZ_FOREIGN_NONE:
+    default:
+        assert(false);
+    }
 }
 
 /* False for types that have no mapping here. */
@@ -143,20 +206,101 @@ static bool element_primitive(const frz_type *type, parquet_element *e)
     case FRZ_TYPE_FIXED:
         element_fixed(e, type->length);
         return true;
+    case FRZ_TYPE_FOREIGN:
+        element_foreign(type, e);
+        return true;
+    case FRZ_TYPE_UNKNOWN: /* only where it is stored at all */
+        e->physical = PARQUET_INT32;
+        e->logical = PARQUET_LOGICAL_UNKNOWN;
+        return true;
     default:
         return false;
     }
 }
 
-static parquet_bound_order leaf_order(const parquet_element *e)
+static int8_t algorithm_number(frz_str name)
 {
+    static const char *const names[] = {"SPHERICAL", "VINCENTY", "THOMAS", "ANDOYER", "KARNEY"};
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(names); i++) {
+        if (frz_str_equal(name, frz_str_from(names[i]))) {
+            return (int8_t)(i + 1);
+        }
+    }
+    return 0;
+}
+
+/* What the field says beyond its type. */
+static frz_code element_annotation(const frz_field *field, parquet_element *e, frz_error *err)
+{
+    frz_annotation a;
+    char text[80];
+    if (field->annotation.len == 0) {
+        return FRZ_OK;
+    }
+    bool known =
+        frz_annotation_parse(field->annotation, &a) && frz_annotation_fits(&a, field->type);
+    bool named = a.algorithm.len == 0 || algorithm_number(a.algorithm) != 0;
+    if (!known || !named || a.version > INT8_MAX) {
+        return frz_fail(
+            err, FRZ_E_UNSUPPORTED, "unsupported: logical type \"%.*s\" of a column of type %s",
+            FRZ_STR_ARG(field->annotation), frz_type_text(field->type, text, sizeof text));
+    }
+    static const struct {
+        parquet_logical logical;
+        int32_t converted;
+    } rows[] = {
+        [FRZ_ANNOTATION_NONE] = {PARQUET_LOGICAL_NONE, CONVERTED_NONE},
+        [FRZ_ANNOTATION_JSON] = {PARQUET_LOGICAL_JSON, CONVERTED_JSON},
+        [FRZ_ANNOTATION_ENUM] = {PARQUET_LOGICAL_ENUM, CONVERTED_ENUM},
+        [FRZ_ANNOTATION_BSON] = {PARQUET_LOGICAL_BSON, CONVERTED_BSON},
+        [FRZ_ANNOTATION_FILE] = {PARQUET_LOGICAL_FILE, CONVERTED_NONE},
+        [FRZ_ANNOTATION_VARIANT] = {PARQUET_LOGICAL_VARIANT, CONVERTED_NONE},
+        [FRZ_ANNOTATION_DECIMAL] = {PARQUET_LOGICAL_DECIMAL, CONVERTED_DECIMAL},
+        [FRZ_ANNOTATION_GEOMETRY] = {PARQUET_LOGICAL_GEOMETRY, CONVERTED_NONE},
+        [FRZ_ANNOTATION_GEOGRAPHY] = {PARQUET_LOGICAL_GEOGRAPHY, CONVERTED_NONE},
+    };
+    e->logical = rows[a.kind].logical;
+    e->converted = rows[a.kind].converted;
+    e->version = (int8_t)a.version;
+    e->precision = a.precision;
+    e->scale = a.scale;
+    e->crs = a.crs;
+    e->algorithm = algorithm_number(a.algorithm);
+    return FRZ_OK;
+}
+
+/* By the logical type where it has an order of its own. spec: parquet.thrift, ColumnOrder */
+static parquet_bound_order leaf_order(const frz_type *type, const parquet_element *e)
+{
+    const bool is_unsigned = e->logical == PARQUET_LOGICAL_INTEGER && !e->is_signed;
+    const bool is_number = type->id == FRZ_TYPE_DECIMAL || type->id == FRZ_TYPE_FOREIGN;
+    switch (e->logical) {
+    case PARQUET_LOGICAL_UNKNOWN:
+    case PARQUET_LOGICAL_GEOMETRY:
+    case PARQUET_LOGICAL_GEOGRAPHY:
+        return PARQUET_BOUND_NONE;
+    case PARQUET_LOGICAL_FLOAT16:
+        return PARQUET_BOUND_HALF;
+    case PARQUET_LOGICAL_DECIMAL:
+        if (!is_number) {
+            return PARQUET_BOUND_NONE; /* of any length, and written as they come */
+        }
+        break;
+    case PARQUET_LOGICAL_NONE:
+        if (e->converted == CONVERTED_INTERVAL) {
+            return PARQUET_BOUND_NONE;
+        }
+        break;
+    default:
+        break;
+    }
     switch (e->physical) {
     case PARQUET_BOOLEAN:
         return PARQUET_BOUND_BOOLEAN;
     case PARQUET_INT32:
-        return PARQUET_BOUND_INT32;
+        return is_unsigned ? PARQUET_BOUND_UINT32 : PARQUET_BOUND_INT32;
     case PARQUET_INT64:
-        return PARQUET_BOUND_INT64;
+        return is_unsigned ? PARQUET_BOUND_UINT64 : PARQUET_BOUND_INT64;
     case PARQUET_FLOAT:
         return PARQUET_BOUND_FLOAT;
     case PARQUET_DOUBLE:
@@ -241,7 +385,7 @@ static frz_code add_leaf(builder *b, const frz_field *field, frz_str dotted, siz
         .field = field,
         .physical = e->physical,
         .width = leaf_width(e),
-        .order = leaf_order(e),
+        .order = leaf_order(field->type, e),
         .path = path,
         .path_count = place->path_count,
         .dotted = dotted,
@@ -301,6 +445,9 @@ static frz_code build_struct(builder *b, const frz_type *type, frz_str dotted,
     }
     b->schema->elements[element].num_children = stored;
     node->stored = stored > 0;
+    if (b->whole && !node->stored && node->field != NULL) {
+        rc = unsupported_type(dotted, type, err); /* the format has no columns for it */
+    }
 out:
     return rc;
 }
@@ -347,6 +494,15 @@ static frz_code build_content(builder *b, const frz_field *field, frz_str dotted
                               parquet_write_node *node, size_t element, frz_error *err)
 {
     const frz_type *type = field->type;
+    frz_code rc = FRZ_OK;
+    bool is_leaf = !frz_type_is_nested(type);
+    if (is_leaf && !element_primitive(type, &b->schema->elements[element])) {
+        return unsupported_type(dotted, type, err);
+    }
+    rc = element_annotation(field, &b->schema->elements[element], err);
+    if (rc != FRZ_OK) {
+        return frz_context(err, rc, "column \"%.*s\"", FRZ_STR_ARG(dotted));
+    }
     switch (type->id) {
     case FRZ_TYPE_STRUCT:
         return build_struct(b, type, dotted, node, element, err);
@@ -354,14 +510,10 @@ static frz_code build_content(builder *b, const frz_field *field, frz_str dotted
     case FRZ_TYPE_MAP:
         return build_repeated(b, type, dotted, type->id == FRZ_TYPE_MAP, node, element, err);
     default:
-        break;
+        node->kind = PARQUET_NODE_LEAF;
+        node->stored = true;
+        return add_leaf(b, field, dotted, element, err);
     }
-    node->kind = PARQUET_NODE_LEAF;
-    node->stored = true;
-    if (!element_primitive(type, &b->schema->elements[element])) {
-        return unsupported_type(dotted, type, err);
-    }
-    return add_leaf(b, field, dotted, element, err);
 }
 
 static frz_code build_node(builder *b, const frz_field *field, frz_str name, frz_str dotted,
@@ -374,7 +526,7 @@ static frz_code build_node(builder *b, const frz_field *field, frz_str name, frz
     *node = (parquet_write_node){.required = field->required, .field = field, .dotted = dotted};
     node->first_leaf = schema->leaf_count;
     node->first_element = schema->element_count;
-    if (field->type->id == FRZ_TYPE_UNKNOWN) {
+    if (field->type->id == FRZ_TYPE_UNKNOWN && !b->whole) {
         return FRZ_OK; /* has only nulls and is not stored */
     }
     if (b->place.depth == NESTING_MAX) {
@@ -401,13 +553,14 @@ out:
     return rc;
 }
 
-frz_code parquet_write_schema_of(frz_arena *arena, const frz_type *struct_type,
+frz_code parquet_write_schema_of(frz_arena *arena, const frz_type *struct_type, bool whole,
                                  parquet_write_schema *out, frz_error *err)
 {
     assert(struct_type->id == FRZ_TYPE_STRUCT);
     frz_code rc = FRZ_OK;
     /* 0 is an id like others where there are ids: a manifest's status has it */
-    builder b = {.arena = arena, .schema = out, .has_ids = frz_type_max_id(struct_type) > 0};
+    builder b = {
+        .arena = arena, .schema = out, .has_ids = frz_type_max_id(struct_type) > 0, .whole = whole};
     size_t root;
     *out = (parquet_write_schema){.element_count = 0};
     FRZ_TRY(add_element(&b, FRZ_STR("table"), PARQUET_REQUIRED, &root, err));

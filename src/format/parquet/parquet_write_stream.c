@@ -113,9 +113,9 @@ frz_code frz_parquet_writer_create(const frz_env *env, const char *location,
     const frz_type *type;
     frz_parquet_writer *writer;
     frz_arena_init(&arena, env, FRZ_ARENA_NO_LIMIT);
-    FRZ_TRY(frz_type_from_arrow(&arena, schema, &type, err));
+    FRZ_TRY(frz_type_from_arrow_native(&arena, schema, &type, err));
     FRZ_TRY(settle_ids(env, &arena, type, &type, err));
-    FRZ_TRY(frz_parquet_writer_open(env, location, type, opts, &writer, err));
+    FRZ_TRY(parquet_writer_open(env, location, type, true, opts, &writer, err));
     writer->type_arena = arena; /* the type lives as long as the writer */
     frz_arena_init(&arena, env, FRZ_ARENA_NO_LIMIT);
     *out = writer;

@@ -105,9 +105,9 @@ static frz_parquet_writer *writer_alloc(const frz_env *env, const char *location
     return w;
 }
 
-frz_code frz_parquet_writer_open(const frz_env *env, const char *location,
-                                 const frz_type *struct_type, const frz_parquet_write_options *opts,
-                                 frz_parquet_writer **out, frz_error *err)
+frz_code parquet_writer_open(const frz_env *env, const char *location, const frz_type *struct_type,
+                             bool whole, const frz_parquet_write_options *opts,
+                             frz_parquet_writer **out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     frz_parquet_writer *w = writer_alloc(env, location);
@@ -115,7 +115,7 @@ frz_code frz_parquet_writer_open(const frz_env *env, const char *location,
         return frz_fail_nomem(err, sizeof *w);
     }
     FRZ_TRY(parquet_options_open(w, opts, err));
-    FRZ_TRY(parquet_write_schema_of(&w->arena, struct_type, &w->schema, err));
+    FRZ_TRY(parquet_write_schema_of(&w->arena, struct_type, whole, &w->schema, err));
     FRZ_TRY(open_columns(w, err));
     FRZ_TRY(parquet_options_apply(w, err));
     FRZ_TRY(frz_file_create(env, location, &w->shared.output.file, err));
@@ -129,6 +129,13 @@ out:
         rc = frz_context(err, rc, "writing %s", location);
     }
     return rc;
+}
+
+frz_code frz_parquet_writer_open(const frz_env *env, const char *location,
+                                 const frz_type *struct_type, const frz_parquet_write_options *opts,
+                                 frz_parquet_writer **out, frz_error *err)
+{
+    return parquet_writer_open(env, location, struct_type, false, opts, out, err);
 }
 
 /* ---- groups ---- */

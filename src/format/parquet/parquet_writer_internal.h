@@ -43,6 +43,11 @@ struct frz_parquet_writer {
     int64_t row_count;
 };
 
+/* As frz_parquet_writer_open; whole: as parquet_write_schema_of. */
+frz_code parquet_writer_open(const frz_env *env, const char *location, const frz_type *struct_type,
+                             bool whole, const frz_parquet_write_options *opts,
+                             frz_parquet_writer **out, frz_error *err);
+
 /* Options (parquet_write_options.c): those that need no schema, before there is one, then those of
  * columns. opts may be NULL. */
 frz_code parquet_options_open(frz_parquet_writer *w, const frz_parquet_write_options *opts,

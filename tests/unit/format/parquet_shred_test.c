@@ -34,7 +34,7 @@ static void shredded_init(shredded *s, const frz_env *env, const char *fields)
     s->shared.opts.page_bytes = 1 << 20;
     frz_arena_init(&s->arena, env, FRZ_ARENA_NO_LIMIT);
     s->type = rows_type(&s->arena, fields);
-    assert_ok(parquet_write_schema_of(&s->arena, s->type, &s->schema, &err), &err);
+    assert_ok(parquet_write_schema_of(&s->arena, s->type, false, &s->schema, &err), &err);
     s->columns = frz_alloc_zero(env, s->schema.leaf_count, sizeof *s->columns);
     for (size_t i = 0; i < s->schema.leaf_count; i++) {
         parquet_column_writer_init(&s->columns[i], &s->shared, &s->schema.leaves[i]);
@@ -231,8 +231,8 @@ static void schema__lists_of_unknown_are_refused_by_name(void **state)
     const frz_type *type =
         rows_type(&arena, "{'id':1,'name':'l','required':false,'type':{'type':'list',"
                           "'element-id':2,'element-required':false,'element':'unknown'}}");
-    assert_fails(parquet_write_schema_of(&arena, type, &schema, &err), &err, FRZ_E_UNSUPPORTED,
-                 "unsupported: column \"l.element\" of type unknown");
+    assert_fails(parquet_write_schema_of(&arena, type, false, &schema, &err), &err,
+                 FRZ_E_UNSUPPORTED, "unsupported: column \"l.element\" of type unknown");
     frz_arena_reset(&arena);
 }
 
