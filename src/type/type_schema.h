@@ -179,9 +179,9 @@ frz_code frz_type_to_arrow_with_ids(const frz_env *env, const frz_type *struct_t
  * name the column. */
 frz_code frz_type_from_arrow(frz_arena *arena, const struct ArrowSchema *schema,
                              const frz_type **out, frz_error *err);
-/* The same with types as close to the schema as a data file allows: FOREIGN ones, annotations. Other
- * layouts of the same values (large, views, dictionaries, runs, lists of fixed size, seconds) are
- * the types that frz_normalizer makes of them. */
+/* The same with types as close to the schema as a data file allows: FOREIGN ones, annotations.
+ * Other layouts of the same values (large, views, dictionaries, runs, lists of fixed size, seconds)
+ * are the types that frz_normalizer makes of them. */
 frz_code frz_type_from_arrow_native(frz_arena *arena, const struct ArrowSchema *schema,
                                     const frz_type **out, frz_error *err);
 /* An array of nulls of a type. */

@@ -76,6 +76,9 @@ static frz_code check_leaf(const parquet_write_schema *schema, const parquet_wri
     const bool fixed = schema->leaves[node->first_leaf].width != 0;
     frz_code rc = FRZ_OK;
     int64_t end;
+    if (node->field->type->id == FRZ_TYPE_UNKNOWN) {
+        return check_frame(node, array, 0, 0, rows, err);
+    }
     FRZ_TRY(check_frame(node, array, fixed ? 2 : 3, 0, rows, err));
     FRZ_TRY(check_buffer(node, array, 1, err));
     if (!fixed) {

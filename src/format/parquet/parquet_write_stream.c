@@ -112,14 +112,21 @@ frz_code frz_parquet_writer_create(const frz_env *env, const char *location,
     frz_arena arena;
     const frz_type *type;
     frz_parquet_writer *writer;
+    frz_normalizer *normalizer = NULL;
     frz_arena_init(&arena, env, FRZ_ARENA_NO_LIMIT);
     FRZ_TRY(frz_type_from_arrow_native(&arena, schema, &type, err));
     FRZ_TRY(settle_ids(env, &arena, type, &type, err));
+    FRZ_TRY(frz_normalizer_new(env, schema, type, &normalizer, err));
     FRZ_TRY(parquet_writer_open(env, location, type, true, opts, &writer, err));
     writer->type_arena = arena; /* the type lives as long as the writer */
     frz_arena_init(&arena, env, FRZ_ARENA_NO_LIMIT);
+    if (frz_normalizer_is_needed(normalizer)) {
+        writer->normalizer = normalizer;
+        normalizer = NULL;
+    }
     *out = writer;
 out:
+    frz_normalizer_free(normalizer);
     frz_arena_reset(&arena);
     return rc;
 }

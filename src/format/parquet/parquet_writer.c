@@ -77,6 +77,7 @@ static void writer_free(frz_parquet_writer *w)
     }
     frz_free(env, w->location);
     frz_arena_reset(&w->arena);
+    frz_normalizer_free(w->normalizer);
     frz_arena_reset(&w->type_arena);
     frz_free(env, w);
 }
@@ -311,13 +312,42 @@ out:
     return rc;
 }
 
+/* In the library's form, as many rows at a time as have less than 2 GiB of text. */
+static frz_code write_normalized(frz_parquet_writer *w, const struct ArrowArray *batch,
+                                 frz_error *err)
+{
+    int64_t step = batch->length;
+    for (int64_t done = 0; done < batch->length;) {
+        struct ArrowArray own;
+        frz_error found = {0};
+        int64_t count = FRZ_MIN(step, batch->length - done);
+        frz_code rc = frz_normalizer_batch(w->normalizer, batch, done, count, &own, &found);
+        if (rc == FRZ_E_LIMIT && count > 1) {
+            step = count / 2;
+            continue;
+        }
+        if (rc != FRZ_OK && err != NULL) {
+            *err = found;
+        }
+        if (rc == FRZ_OK) {
+            rc = write_batch(w, &own, err);
+            done += count;
+        }
+        if (rc != FRZ_OK) {
+            return rc;
+        }
+    }
+    return FRZ_OK;
+}
+
 frz_code frz_parquet_writer_write(frz_parquet_writer *writer, const struct ArrowArray *batch,
                                   frz_error *err)
 {
     frz_code rc = check_usable(writer, err);
     if (rc == FRZ_OK) {
         assert(writer->state != PARQUET_WRITER_COLUMNS);
-        rc = write_batch(writer, batch, err);
+        rc = writer->normalizer != NULL ? write_normalized(writer, batch, err)
+                                        : write_batch(writer, batch, err);
     }
     return keep(writer, rc, err);
 }

@@ -6,6 +6,7 @@
 #define FRZ_PARQUET_WRITER_INTERNAL_H
 
 #include "format/parquet/parquet_write.h"
+#include "type/type_normalize.h"
 
 typedef enum parquet_writer_state {
     PARQUET_WRITER_IDLE = 0,
@@ -16,8 +17,9 @@ typedef enum parquet_writer_state {
 
 struct frz_parquet_writer {
     const frz_env *env;
-    frz_arena arena;      /* schema and keys */
-    frz_arena type_arena; /* the type, if nobody else holds it */
+    frz_arena arena;            /* schema and keys */
+    frz_arena type_arena;       /* the type, if nobody else holds it */
+    frz_normalizer *normalizer; /* of batches of others; NULL: they have the library's form */
     char *location;
     parquet_write_schema schema;
     parquet_write_shared shared;
