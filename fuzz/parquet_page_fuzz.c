@@ -75,7 +75,7 @@ static size_t make_elements(const uint8_t *head, parquet_element *elements)
 static void read_chunk(const frz_env *env, const uint8_t *head, parquet_file *file,
                        frz_arena *arena)
 {
-    static const int32_t codecs[] = {0, 1, 2, 6, 7};
+    static const int32_t codecs[] = {0, 1, 2, 6, 7, 4, 5};
     frz_buf encoded = FRZ_BUF_INIT(env, FRZ_BUF_NO_LIMIT);
     uint32_t chunk_at = 0;
     frz_error err = {0};

@@ -68,8 +68,11 @@ static frz_code convert_block(parquet_leaf *leaf, size_t n, uint8_t *to, size_t 
         FRZ_TRY(parquet_values_views(v, n, views, err));
         *bad = parquet_convert_views(leaf->conversion, views, n, to);
     } else {
-        uint8_t *raw = leaf->pages.scratch->raw;
-        FRZ_TRY(parquet_values_fixed(v, n, raw, err));
+        const uint8_t *raw = parquet_values_plain(v, n);
+        if (raw == NULL) {
+            raw = leaf->pages.scratch->raw;
+            FRZ_TRY(parquet_values_fixed(v, n, leaf->pages.scratch->raw, err));
+        }
         *bad = parquet_convert(leaf->conversion, v->width, raw, n, to);
     }
 out:

@@ -110,9 +110,10 @@ static int64_t load_be64(const uint8_t *p)
 
 static decimal_words words_of_two(const uint8_t *p, unsigned shift)
 {
-    frz_i128 value = (frz_i128)load_be64(p) * ((frz_i128)1 << 64) + (uint64_t)load_be64(p + 8);
-    value >>= shift;
-    return (decimal_words){(uint64_t)value, (int64_t)(value >> 64)};
+    int64_t high = load_be64(p);
+    uint64_t low = (uint64_t)load_be64(p + 8) >> shift;
+    low |= ((uint64_t)high << 1) << (63 - shift); /* in two steps, since shift may be 0 */
+    return (decimal_words){low, high >> shift};
 }
 
 /* Big-endian two's complement of any length to size bytes, little-endian. */

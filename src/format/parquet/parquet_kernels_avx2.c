@@ -244,6 +244,17 @@ AVX2 static void avx2_spread_4(uint8_t *values, size_t dense, size_t rows, const
     }
 }
 
+/* For four bits of a bitmap: the halves of values at hand that come to each lane; -1: none does. */
+static const int32_t lanes_of_four[16][8] = {
+    {-1, -1, -1, -1, -1, -1, -1, -1}, {0, 1, -1, -1, -1, -1, -1, -1},
+    {-1, -1, 0, 1, -1, -1, -1, -1},   {0, 1, 2, 3, -1, -1, -1, -1},
+    {-1, -1, -1, -1, 0, 1, -1, -1},   {0, 1, -1, -1, 2, 3, -1, -1},
+    {-1, -1, 0, 1, 2, 3, -1, -1},     {0, 1, 2, 3, 4, 5, -1, -1},
+    {-1, -1, -1, -1, -1, -1, 0, 1},   {0, 1, -1, -1, -1, -1, 2, 3},
+    {-1, -1, 0, 1, -1, -1, 2, 3},     {0, 1, 2, 3, -1, -1, 4, 5},
+    {-1, -1, -1, -1, 0, 1, 2, 3},     {0, 1, -1, -1, 2, 3, 4, 5},
+    {-1, -1, 0, 1, 2, 3, 4, 5},       {0, 1, 2, 3, 4, 5, 6, 7}};
+
 AVX2 static void avx2_spread_8(uint8_t *values, size_t dense, size_t rows, const uint8_t *bits,
                                int64_t first)
 {
@@ -258,8 +269,7 @@ AVX2 static void avx2_spread_8(uint8_t *values, size_t dense, size_t rows, const
         i -= 4;
         unsigned m = bits_8(bits, first + (int64_t)i) & 15;
         dense -= (size_t)_mm_popcnt_u32(m);
-        uint64_t bytes = _pdep_u64(m, UINT64_C(0x0001000100010001)) * 0xFFFF;
-        __m256i lanes = _mm256_cvtepi8_epi32(_mm_cvtsi64_si128((long long)lanes_of(bytes)));
+        __m256i lanes = _mm256_loadu_si256((const __m256i *)(const void *)lanes_of_four[m]);
         __m256i v = _mm256_loadu_si256((const __m256i *)(values + dense * 8));
         v = _mm256_permutevar8x32_epi32(v, lanes);
         v = _mm256_andnot_si256(_mm256_srai_epi32(lanes, 31), v);

@@ -12,6 +12,10 @@
 #include "format/parquet/parquet_read.h"
 
 #define HEADER_GUESS 256
+/* Pages so large that are not compressed are read to their place: behind them only this much is
+ * read ahead, for a header. */
+#define DIRECT_PAGE (64u << 10)
+#define DIRECT_WINDOW ((size_t)4 << 10)
 #define MAX_HEADER (16u << 20)
 #define LARGE_PAGE (256u << 20)
 #define LARGE_RATIO 64
@@ -302,7 +306,8 @@ static frz_code peek(parquet_pages *p, size_t want, const uint8_t **bytes, size_
     }
     if (in_window(p) < want) {
         uint64_t ahead = p->read_end > p->at ? p->read_end - p->at : 0;
-        ahead = FRZ_MAX(FRZ_MIN(ahead, p->scratch->window), want);
+        ahead = FRZ_MIN(ahead, p->direct ? DIRECT_WINDOW : p->scratch->window);
+        ahead = FRZ_MAX(ahead, want);
         FRZ_TRY(read_window(p, (size_t)FRZ_MIN(ahead, left), err));
     }
     *bytes = p->window + (p->at - p->window_start);
@@ -423,6 +428,7 @@ static frz_code load_body(parquet_pages *p, uint8_t *dst, frz_error *err)
     size_t from = (size_t)p->header.compressed_size;
     size_t to = (size_t)p->header.uncompressed_size;
     const uint8_t *bytes;
+    p->direct = p->codec == FRZ_CODEC_NONE && from == to && to >= DIRECT_PAGE;
     if (p->codec == FRZ_CODEC_NONE && from == to) {
         FRZ_TRY(take_into(p, dst, to, err));
         FRZ_TRY(check_crc(p, dst, to, err));
@@ -728,6 +734,7 @@ frz_code parquet_pages_start(parquet_pages *p, const parquet_chunk *chunk, frz_e
     drop_window(p);
     p->num_values = chunk->num_values;
     p->left = 0;
+    p->direct = false;
     p->has_header = false;
     p->locator.active = false;
     if (chunk->encrypted) {

@@ -125,6 +125,8 @@ frz_code parquet_values_init(parquet_values *v, const parquet_element *element, 
                              uint64_t most, frz_error *err);
 /* n values of v->width bytes each; not for booleans. */
 frz_code parquet_values_fixed(parquet_values *v, size_t n, uint8_t *out, frz_error *err);
+/* The next n values where they lie in the page, if they do; not for booleans and BYTE_ARRAY. */
+const uint8_t *parquet_values_plain(parquet_values *v, size_t n);
 /* Booleans into a bitmap from bit first on. Bits behind the last, up to the eighth byte behind it,
  * are overwritten. */
 frz_code parquet_values_bits(parquet_values *v, size_t n, uint8_t *bits, int64_t first,
@@ -311,6 +313,7 @@ typedef struct parquet_pages {
     const uint8_t *window; /* bytes read ahead, in one of the buffers below */
     size_t window_len;
     uint64_t window_start; /* their place in the file */
+    bool direct;           /* pages are read to their place, not by way of the window */
     frz_buf own;
     parquet_run *run;    /* bytes that other columns read too, or NULL */
     int64_t values_left; /* of pages whose header was not read */

@@ -383,6 +383,16 @@ static frz_code prefixed_fixed(parquet_values *v, size_t n, uint8_t *out, frz_er
     return FRZ_OK;
 }
 
+const uint8_t *parquet_values_plain(parquet_values *v, size_t n)
+{
+    if (v->encoding != PARQUET_PLAIN || !plain_has(v, n)) {
+        return NULL;
+    }
+    const uint8_t *values = v->at;
+    v->at += n * v->width;
+    return values;
+}
+
 frz_code parquet_values_fixed(parquet_values *v, size_t n, uint8_t *out, frz_error *err)
 {
     assert(v->physical != PARQUET_BOOLEAN);
