@@ -285,7 +285,30 @@ static frz_code plain_strings(parquet_values *v, size_t n, parquet_sink *sink, f
     return FRZ_OK;
 }
 
-static frz_code dictionary_strings(parquet_values *v, size_t n, parquet_sink *sink, frz_error *err)
+/* The same entry n times. */
+static frz_code repeated_string(const parquet_values *v, uint32_t index, size_t n,
+                                parquet_sink *sink, frz_error *err)
+{
+    writing w;
+    if (index >= v->dictionary->count) {
+        return parquet_values_bad_index(v, index, err);
+    }
+    frz_str view = v->dictionary->views[index];
+    frz_code rc = parquet_sink_reserve(sink, 0, view.len * n, err);
+    if (rc != FRZ_OK) {
+        return rc;
+    }
+    begin_writing(&w, sink);
+    parquet_repeat((const uint8_t *)view.ptr, view.len, n, w.bytes + w.used);
+    for (size_t i = 0; i < n; i++) {
+        w.ends[i] = (int32_t)(w.used + (i + 1) * view.len);
+    }
+    w.used += n * view.len;
+    end_writing(&w, n);
+    return FRZ_OK;
+}
+
+static frz_code picked_strings(parquet_values *v, size_t n, parquet_sink *sink, frz_error *err)
 {
     uint32_t indices[PARQUET_BLOCK];
     const frz_str *views = v->dictionary->views;
@@ -309,6 +332,24 @@ static frz_code dictionary_strings(parquet_values *v, size_t n, parquet_sink *si
     }
     end_writing(&w, n);
     return FRZ_OK;
+}
+
+static frz_code dictionary_strings(parquet_values *v, size_t n, parquet_sink *sink, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    while (rc == FRZ_OK && n > 0) {
+        uint32_t index = 0;
+        size_t take = (size_t)FRZ_MIN(parquet_hybrid_repeated(&v->indices, &index), n);
+        if (take >= PARQUET_LONG_RUN) {
+            rc = repeated_string(v, index, take, sink, err);
+            parquet_hybrid_skip(&v->indices, take);
+        } else {
+            take = n;
+            rc = picked_strings(v, take, sink, err);
+        }
+        n -= take;
+    }
+    return rc;
 }
 
 /* The bytes of a block of values follow each other. */

@@ -223,6 +223,21 @@ void parquet_gather(const uint8_t *table, size_t width, const uint32_t *indices,
     }
 }
 
+void parquet_repeat(const uint8_t *value, size_t width, size_t n, uint8_t *out)
+{
+    size_t all = n * width;
+    size_t done = FRZ_MIN(width, all);
+    if (all == 0) {
+        return;
+    }
+    memcpy(out, value, done);
+    while (done < all) { /* copies what is there already */
+        size_t take = FRZ_MIN(done, all - done);
+        memcpy(out + done, out, take);
+        done += take;
+    }
+}
+
 size_t parquet_count_u8(const uint8_t *values, size_t n, uint8_t value)
 {
     size_t count = 0;

@@ -65,6 +65,8 @@ const parquet_kernels *parquet_kernels_of(const frz_env *env);
 /* Entries of a table by indices that lie in it. */
 void parquet_gather(const uint8_t *table, size_t width, const uint32_t *indices, size_t n,
                     uint8_t *out);
+/* A value of some bytes n times. */
+void parquet_repeat(const uint8_t *value, size_t width, size_t n, uint8_t *out);
 size_t parquet_count_u8(const uint8_t *values, size_t n, uint8_t value);
 
 #endif

@@ -142,6 +142,8 @@ frz_code parquet_values_skip(parquet_values *v, size_t n, frz_error *err);
 /* How many of the next n BYTE_ARRAY values surely take no more than room bytes. */
 size_t parquet_values_fit(const parquet_values *v, size_t n, size_t room);
 /* Shared by the files of decoders: up to a block of indices, all inside the dictionary. */
+#define PARQUET_LONG_RUN 64 /* of one dictionary index: worth its own loop */
+frz_code parquet_values_bad_index(const parquet_values *v, uint32_t index, frz_error *err);
 frz_code parquet_values_indices(parquet_values *v, size_t n, uint32_t *indices, frz_error *err);
 /* FRZ_E_CORRUPT: there are fewer values than the levels say. */
 frz_code parquet_values_end(const parquet_values *v, frz_error *err);

@@ -9,7 +9,6 @@
 
 #define LENGTH_PREFIX 4
 #define INT96_WIDTH 12
-#define LONG_RUN 64 /* of one dictionary index: worth its own loop */
 
 size_t parquet_element_width(const parquet_element *e)
 {
@@ -211,7 +210,7 @@ frz_code parquet_values_init(parquet_values *v, const parquet_element *element, 
     }
 }
 
-static frz_code bad_index(const parquet_values *v, uint32_t index, frz_error *err)
+frz_code parquet_values_bad_index(const parquet_values *v, uint32_t index, frz_error *err)
 {
     return frz_fail(err, FRZ_E_CORRUPT, "dictionary index %" PRIu32 " of %" PRIu32 " entries",
                     index, v->dictionary->count);
@@ -281,22 +280,9 @@ frz_code parquet_values_indices(parquet_values *v, size_t n, uint32_t *indices, 
     }
     uint32_t largest = v->kernels->largest_u32(indices, n);
     if (n > 0 && largest >= v->dictionary->count) {
-        return bad_index(v, largest, err);
+        return parquet_values_bad_index(v, largest, err);
     }
     return FRZ_OK;
-}
-
-/* The same value n times, each time copying what is there already. */
-static void repeat(const uint8_t *value, size_t width, size_t n, uint8_t *out)
-{
-    size_t all = n * width;
-    size_t done = FRZ_MIN(width, all);
-    memcpy(out, value, done);
-    while (done < all) {
-        size_t take = FRZ_MIN(done, all - done);
-        memcpy(out + done, out, take);
-        done += take;
-    }
 }
 
 frz_code parquet_values_gather(parquet_values *v, const uint8_t *table, size_t width, size_t n,
@@ -306,11 +292,11 @@ frz_code parquet_values_gather(parquet_values *v, const uint8_t *table, size_t w
     while (n > 0) {
         uint32_t value = 0;
         size_t take = (size_t)FRZ_MIN(parquet_hybrid_repeated(&v->indices, &value), n);
-        if (take >= LONG_RUN) {
+        if (take >= PARQUET_LONG_RUN) {
             if (value >= v->dictionary->count) {
-                return bad_index(v, value, err);
+                return parquet_values_bad_index(v, value, err);
             }
-            repeat(table + (size_t)value * width, width, take, out);
+            parquet_repeat(table + (size_t)value * width, width, take, out);
             parquet_hybrid_skip(&v->indices, take);
         } else {
             take = FRZ_MIN(n, (size_t)PARQUET_BLOCK);
