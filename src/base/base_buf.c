@@ -36,7 +36,9 @@ frz_code frz_buf_reserve(frz_buf *buf, size_t more, frz_error *err)
         return frz_fail(err, FRZ_E_LIMIT, "a buffer of %zu bytes cannot take %zu more: at most %zu",
                         buf->len, more, buf->max);
     }
-    size_t capacity = FRZ_MAX(buf->capacity + buf->capacity / 2, (size_t)256);
+    /* many buffers stay small */
+    size_t least = buf->capacity == 0 ? 64 : 256;
+    size_t capacity = FRZ_MAX(buf->capacity + buf->capacity / 2, least);
     capacity = FRZ_MIN(FRZ_MAX(capacity, wanted), buf->max);
     uint8_t *data = frz_realloc(buf->env, buf->data, capacity);
     if (data == NULL) {

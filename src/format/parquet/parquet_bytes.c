@@ -82,8 +82,8 @@ static frz_code read_prefixed(parquet_values *v, size_t n, uint32_t *prefixes, u
     frz_code rc = FRZ_OK;
     uint64_t shared, own;
     size_t before = v->previous_len;
-    FRZ_TRY(read_lengths(v, &v->delta, n, prefixes, &shared, err));
-    FRZ_TRY(read_lengths(v, &v->suffixes, n, suffixes, &own, err));
+    FRZ_TRY(read_lengths(v, v->delta, n, prefixes, &shared, err));
+    FRZ_TRY(read_lengths(v, v->suffixes, n, suffixes, &own, err));
     if (own > (uint64_t)(v->end - v->at)) {
         return too_long(own, (size_t)(v->end - v->at), err);
     }
@@ -210,7 +210,7 @@ frz_code parquet_values_views(parquet_values *v, size_t n, frz_str *out, frz_err
     case PARQUET_RLE_DICTIONARY:
         return dictionary_views(v, n, out, err);
     case PARQUET_DELTA_LENGTH_BYTE_ARRAY:
-        return length_views(v, &v->delta, n, out, err);
+        return length_views(v, v->delta, n, out, err);
     case PARQUET_DELTA_BYTE_ARRAY:
         return prefixed_views(v, n, out, err);
     default:
@@ -358,7 +358,7 @@ static frz_code length_strings(parquet_values *v, size_t n, parquet_sink *sink, 
     uint32_t lengths[PARQUET_BLOCK];
     uint64_t total;
     writing w;
-    frz_code rc = read_lengths(v, &v->delta, n, lengths, &total, err);
+    frz_code rc = read_lengths(v, v->delta, n, lengths, &total, err);
     if (rc != FRZ_OK) {
         return rc;
     }

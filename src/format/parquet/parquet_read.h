@@ -109,8 +109,9 @@ typedef struct parquet_values {
     size_t position;         /* booleans: bits read; BYTE_STREAM_SPLIT: values read */
     parquet_hybrid indices;  /* dictionary indices, RLE booleans */
     const parquet_dictionary *dictionary;
-    parquet_delta delta;
-    parquet_delta suffixes; /* DELTA_BYTE_ARRAY */
+    /* large, so made when a page needs them */
+    parquet_delta *delta;    /* numbers, lengths or prefixes */
+    parquet_delta *suffixes; /* DELTA_BYTE_ARRAY */
     const frz_env *env;
     uint8_t *joined; /* DELTA_BYTE_ARRAY: the values of one call */
     size_t joined_capacity;

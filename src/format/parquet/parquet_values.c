@@ -35,6 +35,8 @@ size_t parquet_element_width(const parquet_element *e)
 void parquet_values_reset(parquet_values *v)
 {
     if (v->env != NULL) {
+        frz_free(v->env, v->delta);
+        frz_free(v->env, v->suffixes);
         frz_free(v->env, v->joined);
         frz_free(v->env, v->previous);
     }
@@ -131,9 +133,36 @@ static frz_code init_lengths(parquet_values *v, parquet_delta *d, uint64_t most,
 
 static frz_code init_prefixes(parquet_values *v, uint64_t most, frz_error *err)
 {
-    frz_code rc = init_lengths(v, &v->delta, most, err);
+    frz_code rc = init_lengths(v, v->delta, most, err);
     v->previous_len = 0;
-    return rc == FRZ_OK ? init_lengths(v, &v->suffixes, most, err) : rc;
+    return rc == FRZ_OK ? init_lengths(v, v->suffixes, most, err) : rc;
+}
+
+static frz_code need_delta(const parquet_values *v, parquet_delta **delta, frz_error *err)
+{
+    if (*delta == NULL) {
+        *delta = frz_alloc(v->env, sizeof **delta);
+    }
+    return *delta != NULL ? FRZ_OK : frz_fail_nomem(err, sizeof **delta);
+}
+
+static frz_code init_delta(parquet_values *v, uint64_t most, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    FRZ_TRY(need_delta(v, &v->delta, err));
+    switch (v->encoding) {
+    case PARQUET_DELTA_BINARY_PACKED:
+        rc = init_numbers(v, v->delta, most, err);
+        break;
+    case PARQUET_DELTA_LENGTH_BYTE_ARRAY:
+        rc = init_lengths(v, v->delta, most, err);
+        break;
+    default:
+        FRZ_TRY(need_delta(v, &v->suffixes, err));
+        rc = init_prefixes(v, most, err);
+    }
+out:
+    return rc;
 }
 
 static frz_code init_split(parquet_values *v, frz_error *err)
@@ -196,11 +225,9 @@ frz_code parquet_values_init(parquet_values *v, const parquet_element *element, 
     case PARQUET_RLE:
         return init_rle(v, err);
     case PARQUET_DELTA_BINARY_PACKED:
-        return init_numbers(v, &v->delta, most, err);
     case PARQUET_DELTA_LENGTH_BYTE_ARRAY:
-        return init_lengths(v, &v->delta, most, err);
     case PARQUET_DELTA_BYTE_ARRAY:
-        return init_prefixes(v, most, err);
+        return init_delta(v, most, err);
     case PARQUET_BYTE_STREAM_SPLIT:
         return init_split(v, err);
     case PARQUET_PLAIN:
@@ -317,7 +344,7 @@ static frz_code delta_fixed(parquet_values *v, size_t n, uint8_t *out, frz_error
     uint64_t numbers[PARQUET_BLOCK];
     while (n > 0) {
         size_t take = FRZ_MIN(n, FRZ_ARRAY_COUNT(numbers));
-        if (parquet_delta_read(&v->delta, numbers, take) != take) {
+        if (parquet_delta_read(v->delta, numbers, take) != take) {
             return parquet_values_end(v, err);
         }
         if (out != NULL && v->width == 8) {

@@ -223,6 +223,7 @@ static void delta__example_and_wrapping(void **state)
     assert_int_equal(out[4], 5);
     assert_fails(parquet_values_fixed(&v, 1, (uint8_t *)out, &err), &err, FRZ_E_CORRUPT,
                  "end too early");
+    parquet_values_reset(&v);
 }
 
 static void delta__headers_that_make_no_sense(void **state)
@@ -238,6 +239,7 @@ static void delta__headers_that_make_no_sense(void **state)
         put_delta_header(&p, headers[i][0], headers[i][1], headers[i][2]);
         assert_fails(init(&v, PARQUET_INT64, PARQUET_DELTA_BINARY_PACKED, &p, &err), &err,
                      FRZ_E_CORRUPT, "delta");
+        parquet_values_reset(&v);
     }
 }
 
@@ -256,6 +258,7 @@ static void delta__a_failure_stays(void **state)
         assert_fails(parquet_values_fixed(&v, 4, (uint8_t *)out, &err), &err, FRZ_E_CORRUPT,
                      "end too early");
     }
+    parquet_values_reset(&v);
 }
 
 static void delta__a_prefix_longer_than_the_value_before_is_corrupt(void **state)
