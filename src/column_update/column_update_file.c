@@ -12,6 +12,7 @@ typedef struct file_update {
     frz_stitch *stitch;
     frz_parquet_writer *writer; /* NULL until a row matches */
     char *location;
+    bool sync_each;            /* files are synced one by one */
     const int64_t *group_ends; /* row groups as the base file has them, so that folding splices */
     size_t group_count, group;
     int64_t rows_written;
@@ -38,6 +39,7 @@ static frz_code open_writer(file_update *update, frz_error *err)
     FRZ_TRY(frz_stitch_group_ends(update->stitch, &update->group_ends, &update->group_count, err));
     opts.group_bytes = SIZE_MAX; /* groups end where the base file's do */
     opts.group_rows = 0;
+    opts.durable = update->sync_each;
     FRZ_TRY(frz_commit_data_path(update->attempt, "-columns", &update->location, err));
     FRZ_TRY(frz_parquet_writer_open(table->env, update->location, update->plan->write_type, &opts,
                                     &update->writer, err));
@@ -224,14 +226,14 @@ out:
     return rc;
 }
 
-static frz_code finish(file_update *update, bool sync_each, update_result *result, frz_error *err)
+static frz_code finish(file_update *update, update_result *result, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     frz_parquet_writer *writer = update->writer;
     frz_parquet_written written = {0};
     frz_arena_init(&result->arena, update->plan->env, FRZ_ARENA_NO_LIMIT);
     update->writer = NULL;
-    FRZ_TRY(frz_parquet_writer_finish(writer, sync_each, &result->arena, &written, err));
+    FRZ_TRY(frz_parquet_writer_finish(writer, update->sync_each, &result->arena, &written, err));
     rc = frz_commit_track(update->attempt, update->location, written.file_size, true, err);
     if (rc != FRZ_OK) {
         (void)frz_file_remove(update->plan->env, update->location, NULL);
@@ -255,7 +257,7 @@ frz_code update_file(const update_plan *plan, const frz_commit_attempt *attempt,
     frz_code rc = FRZ_OK;
     update_result result = {.record_count = entry->record_count};
     frz_batch batch = {0};
-    file_update update = {.plan = plan, .attempt = attempt, .entry = entry};
+    file_update update = {.plan = plan, .attempt = attempt, .entry = entry, .sync_each = sync_each};
     frz_stitch_request request = {.projection = plan->read_type};
     FRZ_TRY(frz_stitch_open(attempt->table, entry, &request, &update.stitch, err));
     for (rc = frz_stitch_next(update.stitch, &batch, err); rc == FRZ_OK;
@@ -265,7 +267,7 @@ frz_code update_file(const update_plan *plan, const frz_commit_attempt *attempt,
     }
     rc = rc == FRZ_END ? FRZ_OK : rc;
     if (rc == FRZ_OK && update.writer != NULL) {
-        rc = finish(&update, sync_each, &result, err);
+        rc = finish(&update, &result, err);
     }
     if (rc == FRZ_OK) {
         *out = result;

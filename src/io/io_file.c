@@ -23,6 +23,7 @@ struct frz_file_writer {
     const frz_env *env;
     void *handle;
     uint64_t size;
+    uint64_t announced; /* bytes of which the storage knows that they will be synced */
     char *location;
 };
 
@@ -221,6 +222,16 @@ frz_code frz_file_append_from(frz_file_writer *writer, const frz_file *src, uint
         count(&env->counters->bytes_written, len);
     }
     return frz_context(err, rc, "copying from %s to %s", src->location, writer->location);
+}
+
+void frz_file_sync_soon(frz_file_writer *writer)
+{
+    const frz_storage *storage = &writer->env->storage;
+    if (storage->sync_soon != NULL && writer->size > writer->announced) {
+        storage->sync_soon(storage->ctx, writer->handle, writer->announced,
+                           writer->size - writer->announced);
+    }
+    writer->announced = writer->size;
 }
 
 uint64_t frz_file_writer_size(const frz_file_writer *writer)

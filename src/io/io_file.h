@@ -47,6 +47,8 @@ frz_code frz_file_create(const frz_env *env, const char *location, frz_file_writ
 frz_code frz_file_append(frz_file_writer *writer, const void *bytes, size_t len, frz_error *err);
 frz_code frz_file_append_from(frz_file_writer *writer, const frz_file *src, uint64_t offset,
                               uint64_t len, frz_error *err);
+/* What was appended so far will be synced when the file is finished: the storage may begin. */
+void frz_file_sync_soon(frz_file_writer *writer);
 uint64_t frz_file_writer_size(const frz_file_writer *writer); /* bytes appended so far */
 /* Close; with durable the bytes are synced first (names need frz_sync_dir). Frees in any case. */
 frz_code frz_file_finish(frz_file_writer *writer, bool durable, frz_error *err);

@@ -170,6 +170,7 @@ static frz_code compact_build(void *ctx, const frz_commit_attempt *attempt, frz_
     plan->operation = "replace";
     job->durable = frz_commit_sync_each(attempt, changing);
     FRZ_TRY(frz_write_parquet_options(metadata, &job->options, err));
+    job->options.durable = job->durable;
     FRZ_TRY(frz_metrics_config_of(metadata, attempt->schema, attempt->arena, &job->metrics, err));
     for (size_t i = 0; i < count; i++) {
         FRZ_TRY(plan_entry(job, attempt, entries[i], plan, err));

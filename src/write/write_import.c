@@ -281,8 +281,10 @@ static frz_code rewrite_source(import_job *job, const frz_commit_attempt *attemp
     frz_code rc = FRZ_OK;
     frz_parquet_writer *writer = NULL;
     frz_parquet_written written = {0};
-    FRZ_TRY(frz_parquet_writer_open(attempt->env, location, job->schema.type, &job->write_options,
-                                    &writer, err));
+    frz_parquet_write_options options = job->write_options;
+    options.durable = durable;
+    FRZ_TRY(
+        frz_parquet_writer_open(attempt->env, location, job->schema.type, &options, &writer, err));
     FRZ_TRY(rewrite_rows(job, file, numbered, writer, err));
     rc = frz_parquet_writer_finish(writer, durable, attempt->arena, &written, err);
     writer = NULL;

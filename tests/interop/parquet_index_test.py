@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from frazil import Warehouse
 from parquet_thrift import chunks, leaves, read_footer, read_struct
 
 GEN = Path(os.environ["FRAZIL_BUILD"]) / "bin" / "parquet_gen"
@@ -105,13 +106,31 @@ VARIANTS = [
     ("--page-bytes", 500, "--nulls", 98),
     ("--rows", 1),
     ("--nulls", 100),
+    ("compacted", "--page-bytes", 500, "--group-rows", 617),
 ]
+
+
+def compacted(folder, *options):
+    """A file that compaction spliced from the generator's and a column file."""
+    source = folder / "gen.parquet"
+    generate(source, *options)
+    warehouse = Warehouse(folder / "warehouse")
+    warehouse.run("import", "db.t", str(source))
+    warehouse.run("sql", "UPDATE db.t SET few = few + 1")
+    before = set(folder.glob("warehouse/**/data/*.parquet"))
+    warehouse.run("compact", "db.t")
+    [path] = set(folder.glob("warehouse/**/data/*.parquet")) - before
+    return path
 
 
 @pytest.fixture(scope="module", params=VARIANTS, ids=lambda v: " ".join(map(str, v)))
 def written(request, tmp_path_factory):
-    path = tmp_path_factory.mktemp("indexed") / "gen.parquet"
-    generate(path, *request.param)
+    folder = tmp_path_factory.mktemp("indexed")
+    if request.param[0] == "compacted":
+        path = compacted(folder, *request.param[1:])
+    else:
+        path = folder / "gen.parquet"
+        generate(path, *request.param)
     data = path.read_bytes()
     footer, start = read_footer(data)
     groups = [pq.ParquetFile(path).read_row_group(g).combine_chunks()

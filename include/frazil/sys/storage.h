@@ -65,6 +65,9 @@ typedef struct frz_storage {
      * was read from the file may then be kept for a later open of the location with the same size
      * and bytes. */
     size_t (*identity)(void *ctx, void *file, void *id, size_t capacity);
+    /** Optional, NULL if there is none: len bytes from offset on were appended and will be synced
+     * later; the storage may begin with it. */
+    void (*sync_soon)(void *ctx, void *file, uint64_t offset, uint64_t len);
 } frz_storage;
 
 #ifdef __cplusplus

@@ -86,24 +86,45 @@ static frz_code check_locations(const parquet_offset_index *index, uint64_t firs
     return FRZ_OK;
 }
 
+static frz_code parse_counts(parquet_thrift *t, const parquet_thrift_field *f, frz_arena *arena,
+                             const int64_t **out, size_t *count, frz_error *err)
+{
+    *count = parquet_thrift_list(t, f, PARQUET_THRIFT_I64, 1);
+    int64_t *values = frz_arena_array(arena, *count, sizeof *values);
+    if (values == NULL) {
+        return frz_fail_nomem(err, *count * sizeof *values);
+    }
+    for (size_t i = 0; i < *count && t->rc == FRZ_OK; i++) {
+        values[i] = parquet_thrift_i64(t, PARQUET_THRIFT_ELEMENT(PARQUET_THRIFT_I64));
+    }
+    *out = values;
+    return t->rc;
+}
+
 frz_code parquet_offset_index_parse(frz_arena *arena, frz_str bytes, uint64_t offset,
                                     uint64_t first, uint64_t end, int64_t rows,
                                     parquet_offset_index *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     parquet_offset_index index = {.rows = rows};
+    size_t sizes = 0;
     parquet_thrift_field f = {0};
     parquet_thrift t;
     parquet_thrift_init(&t, (const uint8_t *)bytes.ptr, bytes.len, offset, err);
     while (parquet_thrift_next(&t, &f)) {
         if (f.id == 1) {
             FRZ_TRY(parse_locations(&t, &f, arena, &index, err));
+        } else if (f.id == 2) {
+            FRZ_TRY(parse_counts(&t, &f, arena, &index.byte_sizes, &sizes, err));
         } else {
             parquet_thrift_skip(&t, &f);
         }
     }
     FRZ_TRY(t.rc);
     FRZ_TRY(check_locations(&index, first, end, err));
+    if (sizes != index.count) {
+        index.byte_sizes = NULL; /* are not needed for reading */
+    }
     *out = index;
 out:
     return rc;
@@ -166,19 +187,14 @@ static frz_code parse_binaries(parquet_thrift *t, const parquet_thrift_field *f,
     return t->rc;
 }
 
-static frz_code parse_counts(parquet_thrift *t, const parquet_thrift_field *f, frz_arena *arena,
-                             const int64_t **out, size_t *count, frz_error *err)
+/* How many counts a list has, which are not looked at. */
+static size_t pass_counts(parquet_thrift *t, const parquet_thrift_field *f)
 {
-    *count = parquet_thrift_list(t, f, PARQUET_THRIFT_I64, 1);
-    int64_t *values = frz_arena_array(arena, *count, sizeof *values);
-    if (values == NULL) {
-        return frz_fail_nomem(err, *count * sizeof *values);
+    size_t count = parquet_thrift_list(t, f, PARQUET_THRIFT_I64, 1);
+    for (size_t i = 0; i < count && t->rc == FRZ_OK; i++) {
+        parquet_thrift_skip(t, PARQUET_THRIFT_ELEMENT(PARQUET_THRIFT_I64));
     }
-    for (size_t i = 0; i < *count && t->rc == FRZ_OK; i++) {
-        values[i] = parquet_thrift_i64(t, PARQUET_THRIFT_ELEMENT(PARQUET_THRIFT_I64));
-    }
-    *out = values;
-    return t->rc;
+    return t->rc == FRZ_OK ? count : 0;
 }
 
 static frz_code parse_column_field(parquet_thrift *t, const parquet_thrift_field *f,
@@ -192,8 +208,17 @@ static frz_code parse_column_field(parquet_thrift *t, const parquet_thrift_field
         return parse_binaries(t, f, arena, &out->mins, &lists->mins, err);
     case 3:
         return parse_binaries(t, f, arena, &out->maxs, &lists->maxs, err);
+    case 4:
+        out->boundary_order = parquet_thrift_i32(t, f);
+        return t->rc;
     case 5:
         return parse_counts(t, f, arena, &out->null_counts, &lists->null_counts, err);
+    case 6:
+        out->rep_count = pass_counts(t, f);
+        return t->rc;
+    case 7:
+        out->def_count = pass_counts(t, f);
+        return t->rc;
     case 8:
         return parse_counts(t, f, arena, &out->nan_counts, &lists->nan_counts, err);
     default:
@@ -216,7 +241,7 @@ frz_code parquet_column_index_parse(frz_arena *arena, frz_str bytes, uint64_t of
                                     parquet_column_index *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    parquet_column_index index = {.count = pages};
+    parquet_column_index index = {.count = pages, .boundary_order = -1, .bytes = bytes};
     column_lists lists = {0};
     parquet_thrift_field f = {0};
     parquet_thrift t;

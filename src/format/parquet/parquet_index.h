@@ -16,6 +16,7 @@ typedef struct parquet_page_location {
 /* Pages in the order of the file, one behind the other, which together hold all rows. */
 typedef struct parquet_offset_index {
     const parquet_page_location *pages;
+    const int64_t *byte_sizes; /* of byte arrays, by page, before encoding; NULL: not told */
     size_t count;
     int64_t rows; /* of the row group */
 } parquet_offset_index;
@@ -25,6 +26,9 @@ typedef struct parquet_column_index {
     const uint8_t *null_page; /* 1: holds nulls only, and has no bounds */
     const frz_str *mins, *maxs;
     const int64_t *null_counts, *nan_counts; /* NULL: not told */
+    int32_t boundary_order;                  /* -1: missing */
+    size_t rep_count, def_count;             /* of counts of levels, of all pages */
+    frz_str bytes;                           /* the whole, as it is in the file */
 } parquet_column_index;
 
 /* The page that holds a row of the row group. */

@@ -4,8 +4,8 @@
  * the same levels, physical types and annotations at every depth. Whatever is in doubt is left to
  * the caller, who decodes and encodes.
  *
- * Offsets into the old file (column and offset indexes, bloom filters) are dropped; of the
- * statistics, what can be relied on is carried over.
+ * Of the statistics, what can be relied on is carried over; parquet_splice_index.c has what lies
+ * elsewhere in the file.
  */
 #include "format/parquet/parquet_statistics.h"
 #include "format/parquet/parquet_writer_internal.h"
@@ -159,8 +159,8 @@ static bool field_fits(const frz_parquet_writer *w, const parquet_write_node *no
 
 /* ---- copying ---- */
 
-static frz_code copy_chunk(frz_parquet_writer *w, const parquet_file *src,
-                           const parquet_chunk *from, size_t column, frz_error *err)
+static frz_code copy_chunk(frz_parquet_writer *w, size_t own, const parquet_file *src, size_t group,
+                           size_t column, const parquet_chunk *from, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     int64_t start = parquet_chunk_start(from);
@@ -179,6 +179,7 @@ static frz_code copy_chunk(frz_parquet_writer *w, const parquet_file *src,
     if (!w->shared.opts.no_statistics) {
         parquet_statistics_check(src, column, from, &chunk.statistics);
     }
+    FRZ_TRY(parquet_splice_indexes(w, own, src, group, column, from, &chunk, err));
     FRZ_TRY(parquet_output_copy(&w->shared.output, src->base.file, (uint64_t)start,
                                 (uint64_t)from->total_compressed_size, err));
     parquet_writer_add_chunk(w, &chunk);
@@ -197,7 +198,7 @@ static frz_code copy_field(frz_parquet_writer *w, const parquet_write_node *node
         const parquet_write_leaf *leaf = &w->schema.leaves[own];
         parquet_chunk chunk;
         FRZ_TRY(parquet_file_chunk(src, group, column, &chunk, err));
-        FRZ_TRY(copy_chunk(w, src, &chunk, column, err));
+        FRZ_TRY(copy_chunk(w, own, src, group, column, &chunk, err));
         if (w->columns[own].metrics != NULL) {
             frz_field_stats metrics;
             parquet_statistics_metrics(src, column, group, &chunk, leaf->field, &metrics);

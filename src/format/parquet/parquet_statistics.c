@@ -389,3 +389,20 @@ void parquet_statistics_page(const parquet_file *file, size_t column,
     check_statistics(file, column, &in, rows, &s);
     fill_metrics(file, column, &s, field, out);
 }
+
+bool parquet_statistics_index_holds(const parquet_file *file, size_t column,
+                                    const parquet_column_index *index)
+{
+    for (size_t i = 0; i < index->count; i++) {
+        parquet_statistics in = {.min_value = index->mins[i],
+                                 .max_value = index->maxs[i],
+                                 .min_exact = -1,
+                                 .max_exact = -1};
+        parquet_statistics s;
+        check_statistics(file, column, &in, INT64_MAX, &s);
+        if (index->null_page[i] == 0 && (s.min_value.ptr == NULL || s.max_value.ptr == NULL)) {
+            return false;
+        }
+    }
+    return true;
+}

@@ -24,5 +24,8 @@ void parquet_statistics_metrics(const parquet_file *file, size_t column, size_t 
 void parquet_statistics_page(const parquet_file *file, size_t column,
                              const parquet_column_index *index, size_t page, int64_t rows,
                              const frz_field *field, frz_field_stats *out);
+/* Whether the bounds of all pages can be relied on as they are. */
+bool parquet_statistics_index_holds(const parquet_file *file, size_t column,
+                                    const parquet_column_index *index);
 
 #endif

@@ -392,7 +392,9 @@ frz_code parquet_metrics_sum_finish(const parquet_metrics_sum *sum, frz_arena *a
 typedef struct parquet_output {
     frz_file_writer *file;
     frz_buf buffer;
-    uint64_t position; /* in the file, of the next byte */
+    uint64_t position;  /* in the file, of the next byte */
+    bool durable;       /* the file will be synced */
+    uint64_t announced; /* bytes of which the storage knows that they will be */
     const frz_file *src;
     uint64_t src_offset, src_len;
 } parquet_output;

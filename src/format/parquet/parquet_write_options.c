@@ -86,6 +86,7 @@ frz_code parquet_options_open(frz_parquet_writer *w, const frz_parquet_write_opt
     FRZ_TRY(check_settings(own, err));
     FRZ_TRY(copy_keys(w, own, err));
     FRZ_TRY(open_codec(w, own, err));
+    w->shared.output.durable = own->durable;
     own->page_bytes = own->page_bytes == 0 ? PAGE_BYTES : own->page_bytes;
     own->group_bytes = own->group_bytes == 0 ? GROUP_BYTES : own->group_bytes;
 out:

@@ -68,6 +68,7 @@ static void writer_free(frz_parquet_writer *w)
     frz_free(env, w->columns);
     frz_free(env, w->sums);
     frz_free(env, w->chunks);
+    frz_free(env, w->bloom_copies);
     frz_codec_free(w->shared.codec);
     frz_arena_reset(&w->shared.chunk_arena);
     frz_buf *bufs[WRITER_BUFFERS];
@@ -175,7 +176,14 @@ static frz_code put_blooms(frz_parquet_writer *w, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     for (size_t i = 0; i < w->chunk_count; i++) {
-        if (w->columns[i].bloom != NULL) {
+        parquet_bloom_copy *copy = w->bloom_copies == NULL ? NULL : &w->bloom_copies[i];
+        if (copy != NULL && copy->src != NULL) {
+            w->chunks[i].bloom_filter_offset = (int64_t)w->shared.output.position;
+            w->chunks[i].bloom_filter_length = (int32_t)copy->len;
+            FRZ_TRY(
+                parquet_output_copy(&w->shared.output, copy->src, copy->offset, copy->len, err));
+            *copy = (parquet_bloom_copy){.src = NULL};
+        } else if (w->columns[i].bloom != NULL) {
             FRZ_TRY(parquet_bloom_out_write(w->columns[i].bloom, &w->shared.output, &w->shared.body,
                                             &w->chunks[i], err));
         }

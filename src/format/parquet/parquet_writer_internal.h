@@ -15,6 +15,12 @@ typedef enum parquet_writer_state {
     PARQUET_WRITER_FAILED
 } parquet_writer_state;
 
+/* A bloom filter of another file that is copied behind the chunks of its row group. */
+typedef struct parquet_bloom_copy {
+    const frz_file *src; /* NULL: none */
+    uint64_t offset, len;
+} parquet_bloom_copy;
+
 struct frz_parquet_writer {
     const frz_env *env;
     frz_arena arena;            /* schema and keys */
@@ -35,8 +41,9 @@ struct frz_parquet_writer {
     uint64_t group_start, raw_size, packed_size;
     parquet_chunk *chunks; /* one per leaf, complete from the first on */
     size_t chunk_count;
-    size_t field;       /* columns: the top-level field that is open or comes next */
-    int64_t field_rows; /* rows it has */
+    parquet_bloom_copy *bloom_copies; /* one per leaf; NULL: there was none yet */
+    size_t field;                     /* columns: the top-level field that is open or comes next */
+    int64_t field_rows;               /* rows it has */
     /* the file */
     frz_buf groups;  /* RowGroups */
     frz_buf marks;   /* parquet_index_mark, of the groups */
@@ -63,5 +70,10 @@ frz_code parquet_writer_skip_to(frz_parquet_writer *w, size_t field, frz_error *
 frz_code parquet_writer_splice_field(frz_parquet_writer *w, size_t field_index,
                                      const frz_data_file *src, size_t src_group,
                                      int32_t src_field_id, bool *done, frz_error *err);
+/* Page index, counts and bloom filter of a chunk that is copied to leaf own
+ * (parquet_splice_index.c). chunk has its place in the new file. */
+frz_code parquet_splice_indexes(frz_parquet_writer *w, size_t own, const parquet_file *src,
+                                size_t group, size_t column, const parquet_chunk *from,
+                                parquet_chunk *chunk, frz_error *err);
 
 #endif

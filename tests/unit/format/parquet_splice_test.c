@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include "format/parquet/parquet.h"
+#include "format/parquet/parquet_bloom.h"
+#include "format/parquet/parquet_index.h"
 #include "format/parquet/parquet_internal.h"
 #include "unit/format/parquet_chunk_edit.h"
 #include "unit/format/parquet_rows.h"
@@ -396,6 +398,166 @@ static void splice__damaged_places_of_chunks_are_not_copied(void **state)
     }
 }
 
+/* ---- what lies outside of the chunks ---- */
+
+typedef struct outside {
+    parquet_chunk chunk;
+    bool has_offsets, has_bounds, has_bloom;
+    parquet_offset_index offsets;
+    parquet_column_index bounds;
+    parquet_bloom bloom;
+} outside;
+
+static outside outside_of(splice_test *t, const frz_data_file *base, size_t group, size_t column)
+{
+    const parquet_file *file = (const parquet_file *)base;
+    outside o = {.has_offsets = false};
+    frz_error err = {0};
+    assert_ok(parquet_file_chunk(file, group, column, &o.chunk, &err), &err);
+    assert_ok(parquet_offset_index_load(file, &o.chunk, column, group, &t->arena, &o.offsets,
+                                        &o.has_offsets, &err),
+              &err);
+    if (o.has_offsets) {
+        assert_ok(parquet_column_index_load(file, &o.chunk, column, group, o.offsets.count,
+                                            &t->arena, &o.bounds, &o.has_bounds, &err),
+                  &err);
+    }
+    assert_ok(
+        parquet_bloom_load(file, &o.chunk, column, group, &t->arena, &o.bloom, &o.has_bloom, &err),
+        &err);
+    return o;
+}
+
+static void check_same_counts(const parquet_chunk *x, const parquet_chunk *y)
+{
+    assert_true(frz_str_equal(x->encoding_stats.bytes, y->encoding_stats.bytes));
+    assert_int_equal(x->sizes.has_unencoded_bytes, y->sizes.has_unencoded_bytes);
+    assert_int_equal(x->sizes.unencoded_bytes, y->sizes.unencoded_bytes);
+    assert_true(frz_str_equal(x->sizes.repetition_levels.bytes, y->sizes.repetition_levels.bytes));
+    assert_true(frz_str_equal(x->sizes.definition_levels.bytes, y->sizes.definition_levels.bytes));
+}
+
+static void check_same_outside(const outside *x, const outside *y)
+{
+    assert_true(x->has_offsets && y->has_offsets);
+    assert_int_equal(x->offsets.count, y->offsets.count);
+    for (size_t i = 0; i < x->offsets.count; i++) {
+        const parquet_page_location *a = &x->offsets.pages[i];
+        const parquet_page_location *b = &y->offsets.pages[i];
+        assert_int_equal(a->offset - (uint64_t)x->chunk.data_page_offset,
+                         b->offset - (uint64_t)y->chunk.data_page_offset);
+        assert_int_equal(a->size, b->size);
+        assert_int_equal(a->first_row, b->first_row);
+        assert_int_equal(x->offsets.byte_sizes != NULL, y->offsets.byte_sizes != NULL);
+        if (x->offsets.byte_sizes != NULL) {
+            assert_int_equal(x->offsets.byte_sizes[i], y->offsets.byte_sizes[i]);
+        }
+    }
+    assert_int_equal(x->has_bounds, y->has_bounds);
+    if (x->has_bounds) {
+        assert_true(frz_str_equal(x->bounds.bytes, y->bounds.bytes));
+    }
+    assert_int_equal(x->has_bloom, y->has_bloom);
+    if (x->has_bloom) {
+        assert_int_equal(x->bloom.bits_size, y->bloom.bits_size);
+        assert_memory_equal(x->bloom.bits, y->bloom.bits, x->bloom.bits_size);
+        assert_int_equal(x->chunk.bloom_filter_length, y->chunk.bloom_filter_length);
+    }
+    check_same_counts(&x->chunk, &y->chunk);
+}
+
+static void splice__indexes_counts_and_filters_come_along(void **state)
+{
+    static const size_t columns[4] = {5, 3, 4, 0}; /* e, d.x, d.y, a */
+    static const frz_parquet_bloom_column blooms[] = {{"a", 0, 0}, {"d.element.y", 0.1, 0}};
+    const frz_parquet_write_options opts = {.struct_size = sizeof opts,
+                                            .page_rows = 2,
+                                            .group_rows = 4,
+                                            .blooms = blooms,
+                                            .bloom_count = 2};
+    splice_test t;
+    frz_parquet_written written;
+    splice_open(&t, *state);
+    write_source(&t, FIELDS, ROWS, &opts);
+    const frz_type *type =
+        rows_type(&t.arena, "{'id':8,'name':'e','required':false,'type':'date'},"
+                            "{'id':4,'name':'d','required':false,'type':{'type':'list',"
+                            "'element-id':5,'element-required':false,'element':{'type':'struct',"
+                            "'fields':[{'id':6,'name':'x','required':false,'type':'int'},"
+                            "{'id':7,'name':'y','required':true,'type':'string'}]}}},"
+                            "{'id':1,'name':'a','required':true,'type':'long'}");
+    frz_data_file *out = splice_all(&t, type, &written);
+    for (size_t g = 0; g < 2; g++) {
+        for (size_t c = 0; c < 4; c++) {
+            outside x = outside_of(&t, t.file, g, columns[c]);
+            outside y = outside_of(&t, out, g, c);
+            assert_int_equal(x.offsets.count, g == 0 ? 2 : 1);
+            assert_int_equal(x.has_bloom, c >= 2);
+            check_same_outside(&x, &y);
+        }
+    }
+    frz_data_file_close(out);
+    splice_close(&t);
+}
+
+static void splice__page_bounds_without_an_order_stay_behind(void **state)
+{
+    splice_test t;
+    frz_parquet_written written;
+    splice_open(&t, *state);
+    write_source(&t, "{'id':1,'name':'a','required':false,'type':'string'}",
+                 "[{'a':'x'},{'a':'y'}]", NULL);
+    ((parquet_file *)t.file)->metadata.column_orders = NULL;
+    frz_data_file *out = splice_all(&t, frz_data_file_type(t.file), &written);
+    outside x = outside_of(&t, t.file, 0, 0);
+    outside y = outside_of(&t, out, 0, 0);
+    assert_true(x.has_bounds && y.has_offsets);
+    assert_false(y.has_bounds);
+    frz_data_file_close(out);
+    splice_close(&t);
+}
+
+/* Overwrite bytes of the source file and open it again. */
+static void damage_source(splice_test *t, int64_t offset, const void *bytes, size_t len)
+{
+    frz_error err = {0};
+    FILE *f = fopen(t->src, "r+b");
+    assert_non_null(f);
+    assert_int_equal(fseek(f, (long)offset, SEEK_SET), 0);
+    assert_int_equal(fwrite(bytes, 1, len, f), len);
+    assert_int_equal(fclose(f), 0);
+    frz_data_file_close(t->file);
+    t->file = NULL;
+    assert_ok(frz_data_file_open(t->env, t->src, NULL, &t->file, &err), &err);
+}
+
+static void splice__damaged_indexes_and_filters_stay_behind(void **state)
+{
+    static const frz_parquet_bloom_column bloom = {"a", 0, 0};
+    static const uint8_t junk[4] = {0xff, 0xff, 0xff, 0xff};
+    const frz_parquet_write_options opts = {
+        .struct_size = sizeof opts, .blooms = &bloom, .bloom_count = 1};
+    for (int i = 0; i < 3; i++) {
+        splice_test t;
+        frz_parquet_written written;
+        splice_open(&t, *state);
+        write_source(&t, "{'id':1,'name':'a','required':false,'type':'string'}",
+                     "[{'a':'x'},{'a':'y'}]", &opts);
+        const parquet_chunk *chunk = first_chunk(&t);
+        const int64_t places[3] = {chunk->offset_index_offset, chunk->column_index_offset,
+                                   chunk->bloom_filter_offset};
+        damage_source(&t, places[i], junk, sizeof junk);
+        frz_data_file *out = splice_all(&t, frz_data_file_type(t.file), &written);
+        outside y = outside_of(&t, out, 0, 0);
+        assert_int_equal(y.has_offsets, i != 0);
+        assert_int_equal(y.has_bounds, i == 2);
+        assert_int_equal(y.has_bloom, i != 2);
+        check_same_rows(t.env, t.file, out, frz_data_file_type(t.file));
+        frz_data_file_close(out);
+        splice_close(&t);
+    }
+}
+
 /* ---- statistics of others ---- */
 
 static void check_bounds(splice_test *t, bool lower, bool upper, int tight)
@@ -492,6 +654,9 @@ int main(void)
         TEST_WITH_ENV(splice__mixes_with_encoded_columns),
         TEST_WITH_ENV(splice__what_does_not_fit_is_left_to_the_caller),
         TEST_WITH_ENV(splice__damaged_places_of_chunks_are_not_copied),
+        TEST_WITH_ENV(splice__indexes_counts_and_filters_come_along),
+        TEST_WITH_ENV(splice__page_bounds_without_an_order_stay_behind),
+        TEST_WITH_ENV(splice__damaged_indexes_and_filters_stay_behind),
         TEST_WITH_ENV(metrics__doubtful_statistics_are_unknown),
         TEST_WITH_ENV(metrics__old_bounds_of_signed_numbers_count),
         TEST_WITH_ENV(metrics__a_nan_is_never_a_bound_and_its_count_may_be_unknown),
