@@ -31,15 +31,17 @@ typedef struct frz_stream_select_options {
     }
 
 /**
- * Some columns and rows of a stream, as a stream. All Arrow types are passed on; the filter's
- * columns must have types that tables have.
+ * Some columns and rows of a stream, as a stream. All Arrow types are passed on as they are. The
+ * filter sees its columns in the types of tables: text and lists of any layout, dictionaries as
+ * their values, narrow and unsigned integers as int and long, milliseconds as microseconds.
  *
  * @param source  moves into the new stream, also on failure. Its batches may come from any
  * producer.
  * @param opts    NULL: everything
  * @param out     receives the stream; the caller releases it
  * @return FRZ_OK, FRZ_E_NOT_FOUND for a column that is not there, FRZ_E_ARGUMENT for a filter that
- *         makes no sense, FRZ_E_UNSUPPORTED naming a filter's column of another type
+ *         makes no sense, FRZ_E_UNSUPPORTED naming a filter's column of a type that tables have no
+ *         like of (unions, durations, intervals, decimals of more than 38 digits)
  */
 FRZ_API frz_code frz_stream_select(const frz_env *env, struct ArrowArrayStream *source,
                                    const frz_stream_select_options *opts,

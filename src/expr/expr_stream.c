@@ -6,6 +6,7 @@
  */
 #include "arrow/arrow_take.h"
 #include "expr/expr.h"
+#include "expr/expr_plain.h"
 #include "frazil/stream.h"
 #include "type/type_pick.h"
 
@@ -17,9 +18,11 @@ typedef struct selecting {
     ipc_field root;
     frz_take_part part; /* what of the root is returned */
     frz_bound_expr *filter;
-    const frz_type *filter_type; /* the columns that the filter reads, */
-    size_t *filter_places;       /* and which of the source's they are */
-    int64_t row;                 /* of the source, the next batch's first */
+    const frz_type *filter_type;       /* the columns that the filter reads, */
+    size_t *filter_places;             /* which of the source's they are, */
+    struct ArrowArray **filter_arrays; /* and room for those of a batch */
+    expr_plain *plain;                 /* makes them what the filter reads */
+    int64_t row;                       /* of the source, the next batch's first */
     int64_t first, end;
 } selecting;
 
@@ -130,19 +133,6 @@ out:
 
 /* ---- the filter ---- */
 
-/* The type of one column; FRZ_E_UNSUPPORTED if tables have none like it. */
-static frz_code column_type(selecting *s, size_t i, frz_field *out, frz_error *err)
-{
-    struct ArrowSchema *child = s->schema.children[i];
-    struct ArrowSchema alone = {.format = "+s", .n_children = 1, .children = &child};
-    const frz_type *type;
-    frz_code rc = frz_type_from_arrow(&s->arena, &alone, &type, err);
-    if (rc == FRZ_OK) {
-        *out = type->fields[0];
-    }
-    return frz_context(err, rc, "a condition");
-}
-
 /* All columns by name; those of other types have the type UNKNOWN for now. */
 static frz_code column_types(selecting *s, const frz_type **out, bool *known, frz_error *err)
 {
@@ -156,7 +146,7 @@ static frz_code column_types(selecting *s, const frz_type **out, bool *known, fr
     for (size_t i = 0; i < count; i++) {
         fields[i] = (frz_field){.name = s->root.children[i].name,
                                 .type = frz_type_primitive(FRZ_TYPE_UNKNOWN)};
-        rc = column_type(s, i, &fields[i], err);
+        rc = expr_plain_field(&s->arena, s->schema.children[i], &fields[i], err);
         known[i] = rc == FRZ_OK;
         if (rc != FRZ_E_UNSUPPORTED) {
             FRZ_TRY(rc);
@@ -178,33 +168,48 @@ out:
     return rc;
 }
 
+/* Which columns the filter reads, and their schemas. */
+static frz_code find_filtered(selecting *s, const frz_type *all, const bool *known,
+                              const struct ArrowSchema ***columns, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    size_t used;
+    const int32_t *ids = frz_bound_expr_fields(s->filter, &used);
+    frz_field *fields = frz_arena_array(&s->arena, used, sizeof *fields);
+    *columns = frz_arena_array(&s->arena, used, sizeof(struct ArrowSchema *));
+    s->filter_places = frz_arena_array(&s->arena, used, sizeof *s->filter_places);
+    s->filter_arrays = frz_arena_array(&s->arena, used, sizeof(struct ArrowArray *));
+    if (fields == NULL || *columns == NULL || s->filter_places == NULL ||
+        s->filter_arrays == NULL) {
+        return frz_fail_nomem(err, used * sizeof *fields);
+    }
+    for (size_t i = 0; i < used; i++) {
+        size_t place = (size_t)frz_type_index_of_id(all, ids[i]);
+        fields[i] = all->fields[place];
+        s->filter_places[i] = place;
+        (*columns)[i] = s->schema.children[place];
+        if (!known[place]) {
+            FRZ_TRY(expr_plain_field(&s->arena, (*columns)[i], &fields[i], err)); /* says why */
+        }
+    }
+    FRZ_TRY(frz_type_struct_of(&s->arena, fields, used, &s->filter_type, err));
+out:
+    return rc;
+}
+
 static frz_code plan_filter(selecting *s, const char *where, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     const frz_type *all;
-    size_t used;
+    const struct ArrowSchema **columns;
     bool *known = frz_arena_array(&s->arena, s->root.child_count, sizeof *known);
     if (known == NULL) {
         return frz_fail_nomem(err, s->root.child_count);
     }
     FRZ_TRY(column_types(s, &all, known, err));
     FRZ_TRY(bind_filter(s, where, all, err));
-    const int32_t *ids = frz_bound_expr_fields(s->filter, &used);
-    frz_field *fields = frz_arena_array(&s->arena, used, sizeof *fields);
-    s->filter_places = frz_arena_array(&s->arena, used, sizeof *s->filter_places);
-    if (fields == NULL || s->filter_places == NULL) {
-        rc = frz_fail_nomem(err, used * sizeof *fields);
-        goto out;
-    }
-    for (size_t i = 0; i < used; i++) {
-        size_t place = (size_t)frz_type_index_of_id(all, ids[i]);
-        fields[i] = all->fields[place];
-        s->filter_places[i] = place;
-        if (!known[place]) {
-            FRZ_TRY(column_type(s, place, &fields[i], err)); /* to say why */
-        }
-    }
-    FRZ_TRY(frz_type_struct_of(&s->arena, fields, used, &s->filter_type, err));
+    FRZ_TRY(find_filtered(s, all, known, &columns, err));
+    FRZ_TRY(expr_plain_new(s->env, columns, s->filter_type->field_count, &s->plain, err));
 out:
     return rc;
 }
@@ -268,32 +273,6 @@ out:
     return rc;
 }
 
-/* The filter's columns of some rows, as the filter reads them. */
-static frz_code filter_batch(const selecting *s, const struct ArrowArray *batch, int64_t first,
-                             int64_t count, struct ArrowArray *out, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    size_t n = s->filter_type->field_count;
-    size_t made = 0;
-    struct ArrowArray *columns = frz_alloc_zero(s->env, n, sizeof *columns);
-    if (columns == NULL) {
-        return frz_fail_nomem(err, n * sizeof *columns);
-    }
-    for (; made < n; made++) {
-        size_t place = s->filter_places[made];
-        frz_take_part part = {.field = &s->root.children[place], .whole = true};
-        FRZ_TRY(slice_column(s, &part, batch->children[place], first, count, &columns[made], err));
-    }
-    made = 0;
-    FRZ_TRY(frz_batch_make(s->env, count, columns, n, out, err));
-out:
-    for (size_t i = 0; i < made; i++) {
-        frz_array_release(&columns[i]);
-    }
-    frz_free(s->env, columns);
-    return rc;
-}
-
 /* rows receives those of the rows from first on for which the filter is true. */
 static frz_code select_rows(const selecting *s, const struct ArrowArray *batch, int64_t first,
                             int64_t count, int64_t *rows, int64_t *selected, frz_error *err)
@@ -306,7 +285,10 @@ static frz_code select_rows(const selecting *s, const struct ArrowArray *batch, 
     if (selection == NULL) {
         return frz_fail_nomem(err, bytes);
     }
-    FRZ_TRY(filter_batch(s, batch, first, count, &view, err));
+    for (size_t i = 0; i < s->filter_type->field_count; i++) {
+        s->filter_arrays[i] = batch->children[s->filter_places[i]];
+    }
+    FRZ_TRY(expr_plain_batch(s->plain, s->filter_arrays, first, count, &view, err));
     FRZ_TRY(frz_expr_select(s->filter, s->filter_type, &view, s->row + first - batch->offset,
                             selection, selected, err));
     for (int64_t i = 0; i < count; i++) {
@@ -403,6 +385,7 @@ static void select_release(void *ctx)
     }
     frz_schema_release(&s->schema);
     frz_bound_expr_free(s->filter);
+    expr_plain_free(s->plain);
     frz_arena_reset(&s->arena);
     frz_free(s->env, s);
 }

@@ -158,10 +158,38 @@ def test_arrow_where(arrow_file):
     same(arrow(path, "--where", "id < 0"), table, [])
 
 
-def test_arrow_where_of_other_types(arrow_file):
+OTHER_TYPES = {
+    "int8 > 50": lambda row: row["int8"] is not None and row["int8"] > 50,
+    "half >= 2.5": lambda row: row["half"] is not None and row["half"] >= 2.5,
+    "large_text = 'größer'": lambda row: row["large_text"] == "größer",
+    "text_view LIKE 'longer%'": lambda row: (row["text_view"] or "").startswith("longer"),
+    "words IN ('', 'a')": lambda row: row["words"] in ("", "a"),
+    "runs IS NULL OR runs < 0": lambda row: row["runs"] is None or row["runs"] < 0,
+    "decimal32 < 0.05": lambda row: row["decimal32"] is not None
+    and row["decimal32"] < decimal.Decimal("0.05"),
+    "date64 >= DATE '1970-01-01'": lambda row: row["date64"] is not None and row["date64"].year >= 1970,
+    "time32 = TIME '00:01:10'": lambda row: str(row["time32"]) == "00:01:10",
+    "large_list IS NOT NULL AND map IS NULL":
+        lambda row: row["large_list"] is not None and row["map"] is None,
+    "struct.y.z = 'a'": lambda row: (row["struct"] or {"y": {"z": None}})["y"]["z"] == "a",
+}
+
+
+@pytest.mark.parametrize("condition", OTHER_TYPES)
+def test_arrow_where_of_other_types(arrow_file, condition):
+    path, table = arrow_file
+    names = [name for name in table.schema.names if name in condition]
+    rows = table.select(names).to_pylist()
+    wanted = [i for i, row in enumerate(rows) if OTHER_TYPES[condition](row)]
+    same(arrow(path, "--where", condition, "--columns", "id,half"), table.select(["id", "half"]), wanted)
+
+
+def test_arrow_where_of_types_without_conditions(arrow_file):
     path, _ = arrow_file
-    error = cat_fails(path, "--where", "words = 'a'")
-    assert "unsupported" in error and "words" in error
+    for name in ("decimal256", "interval", "dense"):
+        error = cat_fails(path, "--where", f"{name} IS NOT NULL")
+        assert "unsupported" in error and name in error
+    assert "too large for long" in cat_fails(path, "--where", "uint64 > 5")
 
 
 def test_arrow_as_text(arrow_file):
