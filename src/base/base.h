@@ -249,6 +249,22 @@ frz_code frz_parallel(const frz_env *env, size_t count,
                       frz_code (*task)(void *ctx, size_t index, frz_error *err), void *ctx,
                       frz_error *err);
 
+/* Things of which a task needs one for itself, such as codecs: there come to be as many as tasks
+ * run at once. First member of the thing's struct. */
+typedef struct frz_slot {
+    struct frz_slot *next;
+    atomic_bool taken;
+} frz_slot;
+typedef struct frz_slots {
+    frz_slot *_Atomic first;
+} frz_slots;
+/* One that nobody has; NULL: make another and add it. */
+frz_slot *frz_slots_take(frz_slots *slots);
+void frz_slots_add(frz_slots *slots, frz_slot *slot); /* taken by the caller */
+void frz_slot_give(frz_slot *slot);
+/* Take one off for good, while no task runs; NULL: there are none left. */
+frz_slot *frz_slots_remove(frz_slots *slots);
+
 /* ---- the cache (base_cache.c) ---- */
 
 /*

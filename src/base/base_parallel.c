@@ -8,6 +8,8 @@
 
 #define MOST_THREADS 1024
 
+/* ---- tasks ---- */
+
 /* One call of frz_parallel. */
 typedef struct parallel_call {
     frz_code (*task)(void *ctx, size_t index, frz_error *err);
@@ -67,6 +69,42 @@ frz_code frz_parallel(const frz_env *env, size_t count,
     pthread_mutex_destroy(&call.lock);
     return call.rc;
 }
+
+/* ---- slots: only ever added while tasks run, so that the list needs no lock ---- */
+
+frz_slot *frz_slots_take(frz_slots *slots)
+{
+    for (frz_slot *s = atomic_load(&slots->first); s != NULL; s = s->next) {
+        if (!atomic_exchange(&s->taken, true)) {
+            return s;
+        }
+    }
+    return NULL;
+}
+
+void frz_slots_add(frz_slots *slots, frz_slot *slot)
+{
+    atomic_store(&slot->taken, true);
+    slot->next = atomic_load(&slots->first);
+    while (!atomic_compare_exchange_weak(&slots->first, &slot->next, slot)) {
+    }
+}
+
+void frz_slot_give(frz_slot *slot)
+{
+    atomic_store(&slot->taken, false);
+}
+
+frz_slot *frz_slots_remove(frz_slots *slots)
+{
+    frz_slot *slot = atomic_load(&slots->first);
+    if (slot != NULL) {
+        atomic_store(&slots->first, slot->next);
+    }
+    return slot;
+}
+
+/* ---- the environment's executor ---- */
 
 frz_code frz_executor_configure(frz_env *env, const frz_executor *executor, int threads,
                                 frz_error *err)

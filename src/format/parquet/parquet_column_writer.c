@@ -84,34 +84,34 @@ static frz_code levels_encode(const parquet_level_buffer *levels, uint8_t max, f
 
 /* ---- pages ---- */
 
-static frz_code compress(parquet_write_shared *shared, const uint8_t *bytes, size_t len,
+static frz_code compress(parquet_write_scratch *scratch, const uint8_t *bytes, size_t len,
                          frz_str *out, frz_error *err)
 {
-    if (shared->codec == NULL) {
+    if (scratch->codec == NULL) {
         *out = (frz_str){(const char *)bytes, len};
         return FRZ_OK;
     }
-    frz_buf_clear(&shared->packed);
-    frz_code rc = frz_codec_compress(shared->codec, bytes, len, &shared->packed, err);
-    *out = frz_buf_view(&shared->packed);
+    frz_buf_clear(&scratch->packed);
+    frz_code rc = frz_codec_compress(scratch->codec, bytes, len, &scratch->packed, err);
+    *out = frz_buf_view(&scratch->packed);
     return rc;
 }
 
-/* Header and body behind the pages that wait. levels: the uncompressed start of a v2 page. */
+/* Header and body at the end of to. levels: the uncompressed start of a v2 page. */
 static frz_code put_page(parquet_column_writer *column, parquet_page_out *page, frz_str levels,
-                         frz_str body, frz_error *err)
+                         frz_str body, frz_buf *to, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    size_t start = column->pages.len;
+    size_t start = to->len;
     page->packed_size = levels.len + body.len;
     page->crc = levels.len == 0 ? 0 : frz_crc32(0, levels.ptr, levels.len);
     page->crc = body.len == 0 ? page->crc : frz_crc32(page->crc, body.ptr, body.len);
-    FRZ_TRY(parquet_page_header_write(page, &column->pages, err));
-    column->raw_size += column->pages.len - start + page->raw_size;
-    FRZ_TRY(frz_buf_append(&column->pages, levels.ptr, levels.len, err));
-    FRZ_TRY(frz_buf_append(&column->pages, body.ptr, body.len, err));
-    column->packed_size += column->pages.len - start;
-    column->page_size = column->pages.len - start;
+    FRZ_TRY(parquet_page_header_write(page, to, err));
+    column->raw_size += to->len - start + page->raw_size;
+    FRZ_TRY(frz_buf_append(to, levels.ptr, levels.len, err));
+    FRZ_TRY(frz_buf_append(to, body.ptr, body.len, err));
+    column->packed_size += to->len - start;
+    column->page_size = to->len - start;
     column->encodings |= 1u << page->encoding;
 out:
     return rc;
@@ -137,8 +137,8 @@ out:
 static frz_code put_data_page_v1(parquet_column_writer *column, parquet_page_out *page,
                                  frz_str values, frz_error *err)
 {
-    parquet_write_shared *shared = column->shared;
-    frz_buf *body = &shared->body;
+    parquet_write_scratch *scratch = column->scratch;
+    frz_buf *body = &scratch->body;
     frz_code rc = FRZ_OK;
     frz_str packed;
     page->type = PARQUET_DATA_PAGE;
@@ -150,8 +150,8 @@ static frz_code put_data_page_v1(parquet_column_writer *column, parquet_page_out
         values = frz_buf_view(body);
     }
     page->raw_size = values.len;
-    FRZ_TRY(compress(shared, (const uint8_t *)values.ptr, values.len, &packed, err));
-    FRZ_TRY(put_page(column, page, (frz_str){"", 0}, packed, err));
+    FRZ_TRY(compress(scratch, (const uint8_t *)values.ptr, values.len, &packed, err));
+    FRZ_TRY(put_page(column, page, (frz_str){"", 0}, packed, &column->pages, err));
 out:
     return rc;
 }
@@ -159,8 +159,8 @@ out:
 static frz_code put_data_page_v2(parquet_column_writer *column, parquet_page_out *page,
                                  frz_str values, frz_error *err)
 {
-    parquet_write_shared *shared = column->shared;
-    frz_buf *levels = &shared->body;
+    parquet_write_scratch *scratch = column->scratch;
+    frz_buf *levels = &scratch->body;
     frz_code rc = FRZ_OK;
     frz_str packed;
     page->type = PARQUET_DATA_PAGE_V2;
@@ -174,10 +174,10 @@ static frz_code put_data_page_v2(parquet_column_writer *column, parquet_page_out
     }
     page->def_size = levels->len - page->rep_size;
     page->raw_size = levels->len + values.len;
-    FRZ_TRY(compress(shared, (const uint8_t *)values.ptr, values.len, &packed, err));
-    page->is_compressed = shared->codec != NULL && packed.len < values.len;
-    FRZ_TRY(
-        put_page(column, page, frz_buf_view(levels), page->is_compressed ? packed : values, err));
+    FRZ_TRY(compress(scratch, (const uint8_t *)values.ptr, values.len, &packed, err));
+    page->is_compressed = scratch->codec != NULL && packed.len < values.len;
+    FRZ_TRY(put_page(column, page, frz_buf_view(levels), page->is_compressed ? packed : values,
+                     &column->pages, err));
 out:
     return rc;
 }
@@ -206,8 +206,9 @@ static frz_code put_dictionary_page(parquet_column_writer *column, frz_error *er
         .raw_size = values->len,
         .num_values = column->dictionary.count,
     };
-    FRZ_TRY(compress(column->shared, values->data, values->len, &packed, err));
-    FRZ_TRY(put_page(column, &page, (frz_str){"", 0}, packed, err));
+    FRZ_TRY(compress(column->scratch, values->data, values->len, &packed, err));
+    FRZ_TRY(put_page(column, &page, (frz_str){"", 0}, packed, &column->front, err));
+    column->dictionary_size = column->front.len;
 out:
     return rc;
 }
@@ -221,28 +222,31 @@ static frz_code filter_values(parquet_column_writer *column, const uint8_t *valu
                                  : parquet_bloom_out_add(column->bloom, values, count, err);
 }
 
+/* The dictionary is complete: encode its page. */
+static frz_code end_dictionary(parquet_column_writer *column, frz_error *err)
+{
+    const frz_buf *values = &column->dictionary.values;
+    frz_code rc = FRZ_OK;
+    if (column->dictionary.count == 0) {
+        return FRZ_OK;
+    }
+    FRZ_TRY(filter_values(column, values->data, column->dictionary.count, err));
+    FRZ_TRY(put_dictionary_page(column, err));
+    parquet_dictionary_out_reset(&column->dictionary);
+out:
+    return rc;
+}
+
 /* Dictionary page first, then the data pages that wait behind it. */
 static frz_code release_pages(parquet_column_writer *column, frz_error *err)
 {
     parquet_output *output = &column->shared->output;
     frz_code rc = FRZ_OK;
-    frz_buf waiting = column->pages;
     column->offset = column->started ? column->offset : output->position;
     column->started = true;
-    if (column->dictionary.count > 0) {
-        FRZ_TRY(
-            filter_values(column, column->dictionary.values.data, column->dictionary.count, err));
-        frz_buf_init(&column->pages, column->shared->env, waiting.max);
-        rc = put_dictionary_page(column, err);
-        column->dictionary_size = column->pages.len;
-        if (rc == FRZ_OK) {
-            rc = parquet_output_write(output, column->pages.data, column->pages.len, err);
-        }
-        frz_buf_reset(&column->pages);
-        column->pages = waiting;
-        parquet_dictionary_out_reset(&column->dictionary);
-        FRZ_TRY(rc);
-    }
+    FRZ_TRY(end_dictionary(column, err));
+    FRZ_TRY(parquet_output_write(output, column->front.data, column->front.len, err));
+    frz_buf_reset(&column->front);
     FRZ_TRY(parquet_output_write(output, column->pages.data, column->pages.len, err));
     frz_buf_clear(&column->pages);
 out:
@@ -427,6 +431,7 @@ void parquet_column_writer_init(parquet_column_writer *column, parquet_write_sha
     frz_buf_init(&column->def.bytes, shared->env, INT32_MAX);
     frz_buf_init(&column->rep.bytes, shared->env, INT32_MAX);
     frz_buf_init(&column->pages, shared->env, FRZ_BUF_NO_LIMIT);
+    frz_buf_init(&column->front, shared->env, FRZ_BUF_NO_LIMIT);
     parquet_dictionary_out_init(&column->dictionary, shared->env, leaf->width);
     parquet_write_stats_init(&column->stats, shared->env, leaf);
     parquet_index_out_init(&column->index, shared->env, leaf);
@@ -441,6 +446,7 @@ void parquet_column_writer_free(parquet_column_writer *column)
     frz_buf_reset(&column->def.bytes);
     frz_buf_reset(&column->rep.bytes);
     frz_buf_reset(&column->pages);
+    frz_buf_reset(&column->front);
     parquet_dictionary_out_reset(&column->dictionary);
     parquet_write_stats_reset(&column->stats);
     parquet_index_out_reset(&column->index);
@@ -451,6 +457,7 @@ void parquet_column_writer_begin(parquet_column_writer *column, bool direct)
 {
     column->direct = direct;
     column->started = false;
+    column->closed = false;
     column->dictionary_state = parquet_dictionary_at_start(column);
     column->encodings = column->leaf->max_def > 0 ? 1u << PARQUET_RLE : 0;
     column->dictionary_size = 0;
@@ -464,7 +471,8 @@ void parquet_column_writer_begin(parquet_column_writer *column, bool direct)
 size_t parquet_column_writer_pending(const parquet_column_writer *column)
 {
     return column->values.len + column->def.bytes.len + column->rep.bytes.len + column->pages.len +
-           column->dictionary.values.len + parquet_index_out_pending(&column->index);
+           column->front.len + column->dictionary.values.len +
+           parquet_index_out_pending(&column->index);
 }
 
 /* How many pages have which encoding. */
@@ -485,8 +493,8 @@ static frz_code count_pages(parquet_column_writer *column, parquet_encoded_list 
                 (parquet_page_count){type, (parquet_encoding)e, column->page_counts[e]};
         }
     }
-    return parquet_page_counts_encode(counts, count, &shared->chunk_arena, &shared->other, out,
-                                      err);
+    return parquet_page_counts_encode(counts, count, &shared->chunk_arena, &column->scratch->other,
+                                      out, err);
 }
 
 /* What is not needed for reading the chunk. */
@@ -500,13 +508,30 @@ static frz_code describe_chunk(parquet_column_writer *column, parquet_chunk *chu
                                        &chunk->statistics, err));
     FRZ_TRY(count_pages(column, &chunk->encoding_stats, err));
     FRZ_TRY(parquet_index_out_sizes(&column->index, column->stats.bytes, &shared->chunk_arena,
-                                    &shared->other, &chunk->sizes, err));
+                                    &column->scratch->other, &chunk->sizes, err));
     FRZ_TRY(parquet_index_out_write(&column->index, column->offset + column->dictionary_size,
                                     &shared->column_indexes, &shared->offset_indexes, err));
     chunk->column_index_length = (int32_t)(shared->column_indexes.len - column_index);
     chunk->offset_index_length = (int32_t)(shared->offset_indexes.len - offset_index);
 out:
     return rc;
+}
+
+frz_code parquet_column_writer_close(parquet_column_writer *column, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    if (column->closed) {
+        return FRZ_OK;
+    }
+    FRZ_TRY(flush_page(column, err));
+    FRZ_TRY(end_dictionary(column, err));
+    if (column->bloom != NULL) {
+        FRZ_TRY(parquet_bloom_out_finish(column->bloom, err));
+    }
+    frz_buf_reset(&column->values);
+    column->closed = true;
+out:
+    return frz_context(err, rc, "column \"%.*s\"", FRZ_STR_ARG(column->leaf->dotted));
 }
 
 frz_code parquet_column_writer_end(parquet_column_writer *column, parquet_chunk *out,
@@ -519,11 +544,11 @@ frz_code parquet_column_writer_end(parquet_column_writer *column, parquet_chunk 
         .codec = (int32_t)column->shared->opts.codec,
         .statistics = {.min_exact = -1, .max_exact = -1},
     };
-    FRZ_TRY(flush_page(column, err));
-    FRZ_TRY(release_pages(column, err));
-    if (column->bloom != NULL) {
-        FRZ_TRY(parquet_bloom_out_finish(column->bloom, err));
+    rc = parquet_column_writer_close(column, err);
+    if (rc != FRZ_OK) {
+        return rc; /* names the column */
     }
+    FRZ_TRY(release_pages(column, err));
     if (!column->shared->opts.no_statistics) {
         FRZ_TRY(describe_chunk(column, &chunk, err));
     }
@@ -541,7 +566,6 @@ frz_code parquet_column_writer_end(parquet_column_writer *column, parquet_chunk 
     *out = chunk;
     /* columns of a wide file take turns: what one held is free for the next */
     frz_buf_reset(&column->pages);
-    frz_buf_reset(&column->values);
     parquet_index_out_reset(&column->index);
 out:
     return frz_context(err, rc, "column \"%.*s\"", FRZ_STR_ARG(leaf->dotted));

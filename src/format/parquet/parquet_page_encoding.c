@@ -49,8 +49,8 @@ static frz_code encode_as(parquet_column_writer *column, parquet_encoding encodi
     const parquet_write_leaf *leaf = column->leaf;
     const uint8_t *values = column->values.data;
     const size_t count = column->value_count;
-    frz_buf *to = &column->shared->other;
-    frz_buf *room = &column->shared->indices;
+    frz_buf *to = &column->scratch->other;
+    frz_buf *room = &column->scratch->indices;
     frz_code rc = FRZ_OK;
     frz_buf_clear(to);
     switch (encoding) {
@@ -115,7 +115,7 @@ static frz_code encode_directly(parquet_column_writer *column, parquet_encoding 
         *encoding = opts->page_version == 2 ? PARQUET_RLE : PARQUET_PLAIN;
     } else if (is_float(leaf)) {
         /* the bytes stay as many, so it helps only what compresses them */
-        bool pays = !opts->no_byte_stream_split && shared->codec != NULL;
+        bool pays = !opts->no_byte_stream_split && shared->codec != FRZ_CODEC_NONE;
         *encoding = pays ? PARQUET_BYTE_STREAM_SPLIT : PARQUET_PLAIN;
     } else if (is_integer && !opts->no_delta) {
         return encode_integers(column, encoding, out, err);
@@ -129,17 +129,17 @@ static frz_code encode_directly(parquet_column_writer *column, parquet_encoding 
 static frz_code encode_by_dictionary(parquet_column_writer *column, frz_str *out, bool *fits,
                                      frz_error *err)
 {
-    parquet_write_shared *shared = column->shared;
-    frz_buf *to = &shared->trial;
+    parquet_write_scratch *scratch = column->scratch;
+    frz_buf *to = &scratch->trial;
     frz_code rc = FRZ_OK;
     size_t count = column->value_count;
     bool wanted = column->encoding == FRZ_PARQUET_RLE_DICTIONARY;
     size_t max_new = wanted ? count : is_float(column->leaf) ? count / 16 + 1 : count / 2;
     size_t max_bytes = wanted ? DICTIONARY_BYTES_WANTED : DICTIONARY_BYTES_MAX;
-    frz_buf_clear(&shared->indices);
+    frz_buf_clear(&scratch->indices);
     frz_buf_clear(to);
-    FRZ_TRY(frz_buf_reserve(&shared->indices, count * sizeof(uint32_t), err));
-    uint32_t *indices = (uint32_t *)(void *)shared->indices.data;
+    FRZ_TRY(frz_buf_reserve(&scratch->indices, count * sizeof(uint32_t), err));
+    uint32_t *indices = (uint32_t *)(void *)scratch->indices.data;
     FRZ_TRY(parquet_dictionary_out_add(&column->dictionary, column->values.data, count, max_new,
                                        max_bytes, indices, fits, err));
     if (*fits) {

@@ -263,8 +263,7 @@ typedef struct parquet_page_header {
 
 /* What columns decode with; one task at a time has it. */
 typedef struct parquet_scratch {
-    struct parquet_scratch *next;
-    _Atomic bool taken;
+    frz_slot slot;
     const frz_env *env;
     const parquet_file *file;
     frz_codec *codecs[FRZ_CODEC_COUNT]; /* made when first needed */
@@ -280,13 +279,14 @@ typedef struct parquet_scratches {
     const frz_env *env;
     const parquet_file *file;
     size_t window;
-    parquet_scratch *_Atomic first; /* there always is one after init */
+    frz_slots slots;
+    parquet_scratch *first; /* there always is one after init */
 } parquet_scratches;
 
 frz_code parquet_scratches_init(parquet_scratches *all, const frz_env *env,
                                 const parquet_file *file, frz_error *err);
 void parquet_scratches_reset(parquet_scratches *all);
-/* Bytes to read ahead per column; while no task runs. */
+/* Bytes to read ahead per column; before the first task. */
 void parquet_scratches_set_window(parquet_scratches *all, size_t window);
 frz_code parquet_scratch_take(parquet_scratches *all, parquet_scratch **out, frz_error *err);
 void parquet_scratch_give(parquet_scratch *scratch);

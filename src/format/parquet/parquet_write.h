@@ -17,6 +17,7 @@
  *   parquet_shred.c           nested arrays to values and levels of leaves
  *   parquet_write_check.c     arrays that contradict themselves
  *   parquet_write_options.c   settings of the writer and its columns
+ *   parquet_write_scratch.c   what tasks encode with
  *   parquet_splice.c          encoded chunks of another file
  *   parquet_writer.c          the writer: groups, modes, finish
  */
@@ -436,18 +437,33 @@ frz_code parquet_bloom_out_write(parquet_bloom_out *bloom, parquet_output *outpu
 
 /* ---- one leaf column (parquet_column_writer.c) ---- */
 
-/* Settings, codec and scratch memory that all columns of a writer use in turn. */
+/* What columns encode with; one task at a time has it. */
+typedef struct parquet_write_scratch {
+    frz_slot slot;
+    const frz_env *env;
+    frz_codec *codec;     /* NULL: uncompressed */
+    frz_buf body, packed; /* a page before and after compression */
+    frz_buf trial, other; /* encodings of its values */
+    frz_buf indices;      /* uint32_t */
+} parquet_write_scratch;
+
+/* What all columns of a writer share. */
 typedef struct parquet_write_shared {
     const frz_env *env;
     frz_parquet_write_options opts; /* zeros replaced by defaults */
-    frz_codec *codec;               /* NULL: uncompressed */
+    frz_codec_id codec;
+    frz_slots scratches;
     parquet_output output;
     frz_arena chunk_arena;                  /* what the chunks of the open group say */
     frz_buf column_indexes, offset_indexes; /* of the whole file, in the order of the chunks */
-    frz_buf body, packed;                   /* a page before and after compression */
-    frz_buf trial, other;                   /* encodings of its values */
-    frz_buf indices;                        /* uint32_t */
+    frz_buf room;                           /* scratch, of the caller's thread */
 } parquet_write_shared;
+
+/* Scratch memory for a task (parquet_write_scratch.c). */
+frz_code parquet_write_scratch_take(parquet_write_shared *shared, parquet_write_scratch **out,
+                                    frz_error *err);
+void parquet_write_scratch_give(parquet_write_scratch *scratch);
+void parquet_write_scratches_free(parquet_write_shared *shared);
 
 typedef enum parquet_dictionary_state {
     PARQUET_DICTIONARY_OPEN, /* no page with values yet */
@@ -457,6 +473,7 @@ typedef enum parquet_dictionary_state {
 
 typedef struct parquet_column_writer {
     parquet_write_shared *shared;
+    parquet_write_scratch *scratch; /* of the task that works on the column */
     const parquet_write_leaf *leaf;
     frz_parquet_encoding encoding; /* that is wanted, or AUTO */
     /* the open page */
@@ -467,7 +484,9 @@ typedef struct parquet_column_writer {
     /* the open chunk */
     bool direct;   /* pages may go to the file at once */
     bool started;  /* some have */
+    bool closed;   /* nothing is to be encoded any more */
     frz_buf pages; /* encoded ones that wait */
+    frz_buf front; /* the dictionary's page, once it is encoded */
     parquet_dictionary_out dictionary;
     parquet_dictionary_state dictionary_state;
     uint32_t encodings;                           /* bits of parquet_encoding */
@@ -509,6 +528,8 @@ frz_code parquet_column_writer_append(parquet_column_writer *column, const struc
                                       const parquet_write_run *run, frz_error *err);
 /* Bytes held in memory. */
 size_t parquet_column_writer_pending(const parquet_column_writer *column);
+/* Encode what is left; several columns may do so at once. Without it, end does. */
+frz_code parquet_column_writer_close(parquet_column_writer *column, frz_error *err);
 /* Write what is left; out receives the chunk, whose strings live in the chunk arena. Page indexes
  * are appended to those of the file. */
 frz_code parquet_column_writer_end(parquet_column_writer *column, parquet_chunk *out,

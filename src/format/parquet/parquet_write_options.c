@@ -33,9 +33,8 @@ static frz_code open_codec(frz_parquet_writer *w, const frz_parquet_write_option
             return frz_fail(err, FRZ_E_ARGUMENT, "%s has no level %d", frz_codec_name(row->id),
                             opts->level);
         }
-        return row->id == FRZ_CODEC_NONE
-                   ? FRZ_OK
-                   : frz_codec_new(w->env, row->id, opts->level, &w->shared.codec, err);
+        w->shared.codec = row->id;
+        return FRZ_OK;
     }
     return frz_fail(err, FRZ_E_UNSUPPORTED, "unsupported: Parquet codec %d", (int)opts->codec);
 }

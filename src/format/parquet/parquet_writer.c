@@ -7,7 +7,10 @@
  *  3. In a group of rows, encoded pages wait in memory and end the group when they are too many;
  *     in a group of columns one top-level field is open at a time, and a field of a single leaf
  *     goes to the file page by page.
- *  4. Row groups are kept in encoded form, so that the footer is built by appending.
+ *  4. Top-level fields are encoded in parallel, each by one task at a time; the file is written,
+ * and what all columns share is changed, by the caller alone. So the bytes do not depend on
+ * threads.
+ *  5. Row groups are kept in encoded form, so that the footer is built by appending.
  *
  *  IDLE --write--> ROWS --end_group--> IDLE
  *  IDLE --begin_group--> COLUMNS --end_group--> IDLE
@@ -18,38 +21,49 @@
 #define STEP_FIRST 1024 /* rows after which a group's size is looked at */
 #define STEP_MAX 16384
 
+/* Fields are encoded in parts, several at once, if there is enough to do. */
+#define PARTS_PER_THREAD 8
+#define LEAST_SHARED_BYTES (256u << 10)
+#define VALUE_BYTES 8 /* of a value, for want of a better guess */
+
 static const uint8_t magic[4] = {'P', 'A', 'R', '1'};
 
 /* ---- opening ---- */
 
 static frz_code open_columns(frz_parquet_writer *w, frz_error *err)
 {
+    frz_code rc = FRZ_OK;
     size_t count = w->schema.leaf_count;
+    parquet_write_scratch *scratch = NULL;
     w->columns = frz_alloc_zero(w->env, count, sizeof *w->columns);
     w->sums = frz_alloc_zero(w->env, count, sizeof *w->sums);
     w->chunks = frz_alloc_zero(w->env, count, sizeof *w->chunks);
     if (w->columns == NULL || w->sums == NULL || w->chunks == NULL) {
         return frz_fail_nomem(err, count * (sizeof *w->columns + sizeof *w->sums));
     }
+    FRZ_TRY(parquet_write_scratch_take(&w->shared, &scratch, err));
+    parquet_write_scratch_give(scratch);
     for (size_t i = 0; i < count; i++) {
         const parquet_write_leaf *leaf = &w->schema.leaves[i];
         parquet_column_writer_init(&w->columns[i], &w->shared, leaf);
+        w->columns[i].scratch = scratch;
         if (!w->shared.opts.no_statistics && !leaf->repeated) {
             parquet_metrics_sum_init(&w->sums[i], w->env, leaf->field->id, leaf->field->type);
             w->columns[i].metrics = &w->sums[i];
         }
     }
-    return FRZ_OK;
+out:
+    return rc;
 }
 
-#define WRITER_BUFFERS 11
+#define WRITER_BUFFERS 7
 
 static void writer_buffers(frz_parquet_writer *w, frz_buf *out[WRITER_BUFFERS])
 {
     parquet_write_shared *s = &w->shared;
-    frz_buf *const all[WRITER_BUFFERS] = {
-        &s->output.buffer,  &s->body,           &s->packed, &s->trial, &s->other,  &s->indices,
-        &s->column_indexes, &s->offset_indexes, &w->groups, &w->marks, &w->offsets};
+    frz_buf *const all[WRITER_BUFFERS] = {&s->output.buffer,  &s->room,   &s->column_indexes,
+                                          &s->offset_indexes, &w->groups, &w->marks,
+                                          &w->offsets};
     memcpy(out, all, sizeof all);
 }
 
@@ -69,7 +83,7 @@ static void writer_free(frz_parquet_writer *w)
     frz_free(env, w->sums);
     frz_free(env, w->chunks);
     frz_free(env, w->bloom_copies);
-    frz_codec_free(w->shared.codec);
+    parquet_write_scratches_free(&w->shared);
     frz_arena_reset(&w->shared.chunk_arena);
     frz_buf *bufs[WRITER_BUFFERS];
     writer_buffers(w, bufs);
@@ -184,7 +198,7 @@ static frz_code put_blooms(frz_parquet_writer *w, frz_error *err)
                 parquet_output_copy(&w->shared.output, copy->src, copy->offset, copy->len, err));
             *copy = (parquet_bloom_copy){.src = NULL};
         } else if (w->columns[i].bloom != NULL) {
-            FRZ_TRY(parquet_bloom_out_write(w->columns[i].bloom, &w->shared.output, &w->shared.body,
+            FRZ_TRY(parquet_bloom_out_write(w->columns[i].bloom, &w->shared.output, &w->shared.room,
                                             &w->chunks[i], err));
         }
     }
@@ -241,6 +255,63 @@ out:
     return rc;
 }
 
+/* ---- tasks: top-level fields, in parts ---- */
+
+typedef struct writer_parts {
+    frz_parquet_writer *w;
+    frz_code (*work)(const struct writer_parts *p, const parquet_write_node *node, frz_error *err);
+    size_t count;
+    /* of the rows that are taken */
+    const struct ArrowArray *batch;
+    int64_t first, rows;
+} writer_parts;
+
+static frz_code run_part(void *ctx, size_t index, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const writer_parts *p = ctx;
+    frz_parquet_writer *w = p->w;
+    const parquet_write_node *root = &w->schema.root;
+    parquet_write_scratch *scratch = NULL;
+    FRZ_TRY(parquet_write_scratch_take(&w->shared, &scratch, err));
+    size_t end = (index + 1) * root->child_count / p->count;
+    for (size_t i = index * root->child_count / p->count; i < end; i++) {
+        const parquet_write_node *node = &root->children[i];
+        for (size_t k = 0; k < node->leaf_count; k++) {
+            w->columns[node->first_leaf + k].scratch = scratch;
+        }
+        if (node->stored) {
+            FRZ_TRY(p->work(p, node, err));
+        }
+    }
+out:
+    if (scratch != NULL) {
+        parquet_write_scratch_give(scratch);
+    }
+    return rc;
+}
+
+/* bytes: about what there is to do. */
+static frz_code for_fields(writer_parts *p, size_t bytes, frz_error *err)
+{
+    size_t threads = frz_threads(p->w->env);
+    p->count = FRZ_MIN(threads * PARTS_PER_THREAD, p->w->schema.root.child_count);
+    if (threads == 1 || bytes < LEAST_SHARED_BYTES || p->count == 0) {
+        p->count = 1;
+    }
+    return frz_parallel(p->w->env, p->count, run_part, p, err);
+}
+
+static frz_code close_field(const writer_parts *p, const parquet_write_node *node, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    for (size_t i = 0; i < node->leaf_count; i++) {
+        FRZ_TRY(parquet_column_writer_close(&p->w->columns[node->first_leaf + i], err));
+    }
+out:
+    return rc;
+}
+
 /* ---- rows ---- */
 
 static size_t pending_bytes(const frz_parquet_writer *w)
@@ -263,18 +334,20 @@ static int64_t next_step(const frz_parquet_writer *w, size_t pending)
     return (int64_t)FRZ_MAX(FRZ_MIN(left / row_bytes, (size_t)STEP_MAX), (size_t)1);
 }
 
+static frz_code shred_field(const writer_parts *p, const parquet_write_node *node, frz_error *err)
+{
+    frz_parquet_writer *w = p->w;
+    size_t field = (size_t)(node - w->schema.root.children);
+    return parquet_shred(w->env, node, w->columns, p->batch->children[field],
+                         p->batch->offset + p->first, p->rows, w->row_count + w->group_rows, err);
+}
+
 static frz_code write_rows(frz_parquet_writer *w, const struct ArrowArray *batch, int64_t first,
                            int64_t count, frz_error *err)
 {
-    const parquet_write_node *root = &w->schema.root;
     frz_code rc = FRZ_OK;
-    for (size_t i = 0; i < root->child_count; i++) {
-        const parquet_write_node *node = &root->children[i];
-        if (node->stored) {
-            FRZ_TRY(parquet_shred(w->env, node, w->columns, batch->children[i],
-                                  batch->offset + first, count, w->row_count + w->group_rows, err));
-        }
-    }
+    writer_parts p = {.w = w, .work = shred_field, .batch = batch, .first = first, .rows = count};
+    FRZ_TRY(for_fields(&p, (size_t)count * w->schema.leaf_count * VALUE_BYTES, err));
     w->group_rows += count;
 out:
     return rc;
@@ -283,7 +356,11 @@ out:
 static frz_code end_rows(frz_parquet_writer *w, frz_error *err)
 {
     frz_code rc = FRZ_OK;
+    writer_parts p = {.w = w, .work = close_field};
     w->group_start = w->shared.output.position;
+    if (frz_threads(w->env) > 1) { /* else each column closes when it is written, and is freed */
+        FRZ_TRY(for_fields(&p, pending_bytes(w), err));
+    }
     FRZ_TRY(end_columns(w, &w->schema.root, err));
     FRZ_TRY(close_group(w, err));
 out:
@@ -477,7 +554,7 @@ static frz_code put_footer(frz_parquet_writer *w, frz_error *err)
 {
     parquet_output *output = &w->shared.output;
     frz_code rc = FRZ_OK;
-    frz_buf *out = &w->shared.body;
+    frz_buf *out = &w->shared.room;
     uint8_t tail[8];
     parquet_footer_out footer = {
         .elements = w->schema.elements,

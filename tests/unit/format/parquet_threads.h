@@ -1,0 +1,195 @@
+/*
+ * What tests of threads share: environments with one thread, several, and tasks in reverse order;
+ * and files with columns of many kinds, filled at random.
+ */
+#ifndef FRZ_TEST_PARQUET_THREADS_H
+#define FRZ_TEST_PARQUET_THREADS_H
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "format/parquet/parquet.h"
+#include "type/type_value.h"
+#include "unit/test_alloc.h"
+
+/* ---- environments ---- */
+
+/* An executor that runs the last task first. */
+static inline void run_backwards(void *ctx, size_t count, void (*task)(void *arg, size_t index),
+                                 void *arg)
+{
+    *(size_t *)ctx += count;
+    for (size_t i = count; i-- > 0;) {
+        task(arg, i);
+    }
+}
+
+#define BACKWARDS 0
+
+static const int ways[] = {1, 2, 8, BACKWARDS};
+
+/* tasks: counts those of the executor that runs backwards. */
+static inline frz_env *env_of(int way, test_allocator *allocator, size_t *tasks)
+{
+    frz_allocator functions = {sizeof functions, failing_alloc, failing_realloc, failing_free,
+                               allocator};
+    frz_executor executor = {sizeof executor, 4, run_backwards, tasks};
+    frz_env_options options = FRZ_ENV_OPTIONS_INIT;
+    frz_env *env = NULL;
+    options.allocator = allocator == NULL ? NULL : &functions;
+    options.executor = way == BACKWARDS ? &executor : NULL;
+    options.threads = way;
+    assert_int_equal(frz_env_new(&options, &env, NULL), FRZ_OK);
+    return env;
+}
+
+static inline void end_env(frz_env *env)
+{
+    frz_env_counters counters;
+    frz_env_drop_cache(env);
+    frz_env_counters_get(env, &counters);
+    frz_env_free(env);
+    assert_int_equal(counters.bytes_allocated, 0);
+}
+
+/* ---- files ---- */
+
+static const frz_type t_long = {.id = FRZ_TYPE_LONG};
+static const frz_type t_double = {.id = FRZ_TYPE_DOUBLE};
+static const frz_type t_string = {.id = FRZ_TYPE_STRING};
+static const frz_type t_boolean = {.id = FRZ_TYPE_BOOLEAN};
+static const frz_field f_item[] = {{.id = 1000, .name = {"element", 7}, .type = &t_string}};
+static const frz_type t_list = {.id = FRZ_TYPE_LIST, .fields = f_item, .field_count = 1};
+static const frz_field f_pair[] = {{.id = 1001, .name = {"x", 1}, .type = &t_long},
+                                   {.id = 1002, .name = {"y", 1}, .type = &t_string}};
+static const frz_type t_struct = {.id = FRZ_TYPE_STRUCT, .fields = f_pair, .field_count = 2};
+static const frz_type *const kinds[] = {&t_long,    &t_double, &t_string,
+                                        &t_boolean, &t_list,   &t_struct};
+
+#define MOST_COLUMNS 200
+
+typedef struct made_file {
+    char folder[64], path[96];
+    frz_field fields[MOST_COLUMNS];
+    char names[MOST_COLUMNS][8];
+    frz_type type;
+    uint64_t seed;
+    bool long_lists;
+} made_file;
+
+static inline uint64_t next_random(uint64_t *seed)
+{
+    *seed += UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t z = *seed;
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+static inline void append_value(made_file *f, frz_builder *b, const frz_type *type, bool nullable)
+{
+    uint64_t r = next_random(&f->seed);
+    char text[64];
+    frz_code rc = FRZ_OK;
+    if (nullable && r % 11 == 0) {
+        rc = frz_builder_null(b, NULL);
+    } else if (type->id == FRZ_TYPE_LONG) {
+        rc = frz_builder_i64(b, (int64_t)(r >> 20), NULL);
+    } else if (type->id == FRZ_TYPE_DOUBLE) {
+        rc = frz_builder_f64(b, (double)(r >> 11) / 1e6, NULL);
+    } else if (type->id == FRZ_TYPE_BOOLEAN) {
+        rc = frz_builder_bool(b, r >> 63, NULL);
+    } else if (type->id == FRZ_TYPE_STRING) {
+        int len = snprintf(text, sizeof text, "%.*s%d", (int)(r % 30),
+                           "thirty letters, more or less, here", (int)(r >> 32 & 0xFF));
+        rc = frz_builder_bytes(b, (frz_str){text, (size_t)len}, NULL);
+    } else {
+        size_t items = f->long_lists ? 50 : r >> 40 & 3;
+        size_t count = type->id == FRZ_TYPE_LIST ? items : type->field_count;
+        for (size_t i = 0; i < count; i++) {
+            size_t child = type->id == FRZ_TYPE_LIST ? 0 : i;
+            append_value(f, frz_builder_child(b, child), type->fields[child].type, true);
+        }
+        rc = frz_builder_end(b, NULL);
+    }
+    assert_int_equal(rc, FRZ_OK);
+}
+
+static inline void make_batch(made_file *f, const frz_env *env, int64_t rows,
+                              struct ArrowArray *out)
+{
+    frz_error err = {0};
+    frz_builder *b = NULL;
+    assert_ok(frz_builder_new(env, &f->type, &b, &err), &err);
+    for (int64_t i = 0; i < rows; i++) {
+        for (size_t c = 0; c < f->type.field_count; c++) {
+            const frz_field *field = &f->fields[c];
+            append_value(f, frz_builder_child(b, c), field->type, !field->required);
+        }
+        assert_ok(frz_builder_end(b, &err), &err);
+    }
+    assert_ok(frz_builder_finish(b, out, &err), &err);
+    frz_builder_free(b);
+}
+
+/* kind_count kinds of columns in turn, every third one required; an empty folder for files. */
+static inline void made_begin(made_file *f, size_t columns, size_t kind_count)
+{
+    snprintf(f->folder, sizeof f->folder, "/tmp/frazil_threads_XXXXXX");
+    assert_non_null(mkdtemp(f->folder));
+    snprintf(f->path, sizeof f->path, "%s/f.parquet", f->folder);
+    for (size_t i = 0; i < columns; i++) {
+        int len = snprintf(f->names[i], sizeof f->names[i], "c%zu", i);
+        f->fields[i] = (frz_field){.id = (int32_t)i + 1,
+                                   .name = {f->names[i], (size_t)len},
+                                   .required = i % 3 == 0,
+                                   .type = kinds[i % kind_count]};
+    }
+    f->type = (frz_type){.id = FRZ_TYPE_STRUCT, .fields = f->fields, .field_count = columns};
+    f->seed = columns;
+}
+
+/* Write the batch to the file's path in some pieces. */
+static inline frz_code made_write(const made_file *f, const frz_env *env,
+                                  const struct ArrowArray *batch, int pieces,
+                                  const frz_parquet_write_options *opts, frz_error *err)
+{
+    frz_parquet_writer *writer = NULL;
+    struct ArrowArray piece = {0};
+    frz_code rc = frz_parquet_writer_open(env, f->path, &f->type, opts, &writer, err);
+    for (int i = 0; rc == FRZ_OK && i < pieces; i++) {
+        int64_t first = batch->length * i / pieces;
+        int64_t end = batch->length * (i + 1) / pieces;
+        rc = frz_batch_slice(env, batch, first, end - first, &piece, err);
+        if (rc == FRZ_OK) {
+            rc = frz_parquet_writer_write(writer, &piece, err);
+        }
+        frz_array_release(&piece);
+    }
+    if (rc != FRZ_OK) {
+        frz_parquet_writer_abort(writer);
+        return rc;
+    }
+    return frz_parquet_writer_finish(writer, false, NULL, NULL, err);
+}
+
+static inline void make_file(made_file *f, size_t columns, size_t kind_count, int64_t rows,
+                             const frz_parquet_write_options *opts)
+{
+    frz_error err = {0};
+    struct ArrowArray batch;
+    frz_env *env = env_of(1, NULL, NULL);
+    made_begin(f, columns, kind_count);
+    make_batch(f, env, rows, &batch);
+    assert_ok(made_write(f, env, &batch, 1, opts, &err), &err);
+    frz_array_release(&batch);
+    end_env(env);
+}
+
+static inline void remove_file(made_file *f)
+{
+    unlink(f->path);
+    rmdir(f->folder);
+}
+
+#endif
