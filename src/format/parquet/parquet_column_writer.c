@@ -332,20 +332,98 @@ static bool page_is_full(const parquet_column_writer *column, const page_part *p
            (opts->page_rows > 0 && rows > (size_t)opts->page_rows);
 }
 
-/* Rows of one slot, one value and one width. */
-static page_part take_dense(const parquet_column_writer *column, size_t count)
+/* Slots that the open page still takes by its bounds on slots and rows. */
+static size_t room_of_page(const parquet_column_writer *column, size_t count)
 {
     const frz_parquet_write_options *opts = &column->shared->opts;
-    size_t width = column->leaf->width;
-    size_t used = FRZ_MIN(column->values.len, opts->page_bytes);
-    size_t n = FRZ_MIN(count, (opts->page_bytes - used) / width);
-    n = FRZ_MIN(n, opts->page_bytes - FRZ_MIN(column->page_slots, opts->page_bytes));
+    size_t n = FRZ_MIN(count, opts->page_bytes - FRZ_MIN(column->page_slots, opts->page_bytes));
     if (opts->page_rows > 0) {
-        n = FRZ_MIN(n,
-                    (size_t)opts->page_rows - FRZ_MIN(column->page_rows, (size_t)opts->page_rows));
+        size_t rows = FRZ_MIN(column->page_rows, (size_t)opts->page_rows);
+        n = FRZ_MIN(n, (size_t)opts->page_rows - rows);
     }
+    return n;
+}
+
+static size_t bytes_left_in_page(const parquet_column_writer *column)
+{
+    size_t page_bytes = column->shared->opts.page_bytes;
+    return page_bytes - FRZ_MIN(column->values.len, page_bytes);
+}
+
+/* How many strings, one after the other from row first on, fit in the bytes that are left. */
+static size_t strings_that_fit(const struct ArrowArray *array, int64_t first, size_t count,
+                               size_t left)
+{
+    const int32_t *offsets = (const int32_t *)array->buffers[1] + array->offset + first;
+    size_t fit = 0;
+    for (size_t most = count; fit < most;) {
+        size_t half = fit + (most - fit + 1) / 2;
+        if ((size_t)(offsets[half] - offsets[0]) + 4 * half <= left) {
+            fit = half;
+        } else {
+            most = half - 1;
+        }
+    }
+    return fit;
+}
+
+/* Rows of one slot and one value each, which lie one after the other in the array. */
+static page_part take_dense(const parquet_column_writer *column, const struct ArrowArray *array,
+                            int64_t first, size_t count)
+{
+    size_t width = column->leaf->width;
+    size_t left = bytes_left_in_page(column);
+    size_t n = room_of_page(column, count);
+    n = width != 0 ? FRZ_MIN(n, left / width) : strings_that_fit(array, first, n, left);
     n = n == 0 && column->page_slots == 0 ? 1 : n;
     return (page_part){n, n, n};
+}
+
+static size_t count_equal(const uint8_t *levels, size_t count, uint8_t level)
+{
+    size_t equal = 0;
+    for (size_t i = 0; i < count; i++) {
+        equal += levels[i] == level;
+    }
+    return equal;
+}
+
+/* Rows of one slot each, some without a value: as many as fit if all had one. */
+static page_part take_nullable(const parquet_column_writer *column, const uint8_t *def,
+                               size_t count)
+{
+    size_t n = room_of_page(column, count);
+    n = FRZ_MIN(n, bytes_left_in_page(column) / column->leaf->width);
+    return (page_part){n, count_equal(def, n, column->leaf->max_def), n};
+}
+
+/* Rows of lists without nulls or empty lists: whole rows up to the page's bounds. */
+static page_part take_lists(const parquet_column_writer *column, const uint8_t *rep, size_t count)
+{
+    const frz_parquet_write_options *opts = &column->shared->opts;
+    size_t n = FRZ_MIN(count, bytes_left_in_page(column) / column->leaf->width);
+    n = FRZ_MIN(n, opts->page_bytes - FRZ_MIN(column->page_slots, opts->page_bytes));
+    while (n > 0 && n < count && rep[n] != 0) {
+        n--;
+    }
+    return (page_part){n, n, count_equal(rep, n, 0)};
+}
+
+/* Ways without a look at every value; no slots: there is none, or the page is nearly full. */
+static page_part take_quickly(const parquet_column_writer *column, const struct ArrowArray *array,
+                              const parquet_write_run *run, size_t slot, size_t value)
+{
+    size_t count = run->count - slot;
+    if (run->def == NULL && run->rep == NULL) {
+        return take_dense(column, array, run->first + (int64_t)value, count);
+    }
+    if (column->leaf->width != 0 && run->rep == NULL) {
+        return take_nullable(column, run->def + slot, count);
+    }
+    if (column->leaf->width != 0 && run->def == NULL && column->shared->opts.page_rows == 0) {
+        return take_lists(column, run->rep + slot, count);
+    }
+    return (page_part){0};
 }
 
 /* As many whole rows as fit the open page, at least one if it is empty. */
@@ -355,8 +433,9 @@ static page_part take_rows(const parquet_column_writer *column, const struct Arr
     const parquet_write_leaf *leaf = column->leaf;
     page_part taken = {0};
     size_t bytes = 0;
-    if (run->def == NULL && run->rep == NULL && leaf->width != 0) {
-        return take_dense(column, run->count - slot);
+    taken = take_quickly(column, array, run, slot, value);
+    if (taken.slots > 0 || (run->def == NULL && run->rep == NULL)) {
+        return taken;
     }
     while (slot + taken.slots < run->count) {
         page_part next = taken;

@@ -90,6 +90,29 @@ static frz_code make_room(parquet_dictionary_out *dictionary, frz_error *err)
     return FRZ_OK;
 }
 
+static inline bool same_bytes(const uint8_t *a, const uint8_t *b, size_t size)
+{
+    for (; size >= 8; size -= 8, a += 8, b += 8) {
+        if (frz_load_le64(a) != frz_load_le64(b)) {
+            return false;
+        }
+    }
+    if (size >= 4) {
+        if (frz_load_le32(a) != frz_load_le32(b)) {
+            return false;
+        }
+        size -= 4;
+        a += 4;
+        b += 4;
+    }
+    for (size_t i = 0; i < size; i++) {
+        if (a[i] != b[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* The slot of a value, or of the hole where it would stand; false after too long a walk. */
 static inline bool find_slot(const parquet_dictionary_out *dictionary, const uint8_t *value,
                              size_t size, size_t *out)
@@ -103,7 +126,7 @@ static inline bool find_slot(const parquet_dictionary_out *dictionary, const uin
             return true;
         }
         const uint8_t *known = entry_at(dictionary, entry - 1);
-        if (value_size(dictionary->width, known) == size && memcmp(known, value, size) == 0) {
+        if (value_size(dictionary->width, known) == size && same_bytes(known, value, size)) {
             *out = slot;
             return true;
         }

@@ -52,20 +52,31 @@ static void append_fixed(const struct ArrowArray *array, size_t width, const int
     out->len += count * width;
 }
 
+/* Short strings are copied by a fixed number of bytes, where both sides have as many. */
+#define SHORT_STRING 16
+
+/* Lengths before bytes, one after the other. */
 static frz_code append_strings(const struct ArrowArray *array, const int64_t *places, int64_t first,
                                size_t count, frz_buf *out, frz_error *err)
 {
+    const int32_t *offsets = (const int32_t *)array->buffers[1] + array->offset;
+    const uint8_t *bytes = array->buffers[2];
+    const int32_t end = offsets[place_at(places, first, count - 1) + 1];
     for (size_t i = 0; i < count; i++) {
-        frz_str s = frz_get_bytes(array, place_at(places, first, i));
-        frz_code rc = frz_buf_reserve(out, 4 + s.len, err);
+        int64_t row = place_at(places, first, i);
+        size_t len = (size_t)(offsets[row + 1] - offsets[row]);
+        frz_code rc = frz_buf_reserve(out, 4 + FRZ_MAX(len, (size_t)SHORT_STRING), err);
         if (rc != FRZ_OK) {
             return rc;
         }
-        frz_store_le32(out->data + out->len, (uint32_t)s.len);
-        if (s.len > 0) {
-            memcpy(out->data + out->len + 4, s.ptr, s.len);
+        uint8_t *to = out->data + out->len;
+        frz_store_le32(to, (uint32_t)len);
+        if (len <= SHORT_STRING && end - offsets[row] >= SHORT_STRING) {
+            memcpy(to + 4, bytes + offsets[row], SHORT_STRING);
+        } else if (len > 0) {
+            memcpy(to + 4, bytes + offsets[row], len);
         }
-        out->len += 4 + s.len;
+        out->len += 4 + len;
     }
     return FRZ_OK;
 }
@@ -79,6 +90,15 @@ static frz_i128 power_of_ten(int32_t digits)
     return power;
 }
 
+/* The low width bytes of a number, the highest first. */
+static void store_big_endian(frz_i128 value, size_t width, uint8_t *out)
+{
+    uint8_t all[16];
+    frz_store_le64(all, __builtin_bswap64((uint64_t)(value >> 64)));
+    frz_store_le64(all + 8, __builtin_bswap64((uint64_t)value));
+    memcpy(out, all + sizeof all - width, width);
+}
+
 static void store_decimal(const parquet_write_leaf *leaf, frz_i128 value, uint8_t *out)
 {
     switch (leaf->physical) {
@@ -89,9 +109,7 @@ static void store_decimal(const parquet_write_leaf *leaf, frz_i128 value, uint8_
         frz_store_le64(out, (uint64_t)value);
         break;
     default:
-        for (size_t i = leaf->width; i-- > 0; value >>= 8) {
-            out[i] = (uint8_t)value;
-        }
+        store_big_endian(value, leaf->width, out);
     }
 }
 

@@ -107,6 +107,23 @@ static frz_code fail_null(const shredder *s, const parquet_write_node *node, con
 
 /* ---- leaves ---- */
 
+/* Levels and places of slots that are rows one after the other; returns how many have values. */
+static size_t dense_levels(const struct ArrowArray *array, int64_t first, size_t count,
+                           uint8_t absent, uint8_t present, uint8_t *def, int64_t *places)
+{
+    const uint8_t *bits = array->buffers[0];
+    const int64_t shift = array->offset;
+    size_t values = 0;
+    for (size_t i = 0; i < count; i++) {
+        int64_t row = first + (int64_t)i;
+        bool there = frz_bit_get(bits, shift + row);
+        def[i] = there ? present : absent;
+        places[values] = row;
+        values += there;
+    }
+    return values;
+}
+
 /* Levels and places of slots [from, from + count) of a leaf that may have nulls. */
 static frz_code leaf_levels(const shredder *s, const parquet_write_node *node,
                             const struct ArrowArray *array, const slots *in, size_t from,
@@ -120,6 +137,11 @@ static frz_code leaf_levels(const shredder *s, const parquet_write_node *node,
     uint8_t *def = m->def.data;
     int64_t *places = memory_index(m);
     size_t values = 0;
+    if (in->index == NULL && in->def == NULL && nulls && !node->required) {
+        *present = dense_levels(array, in->first + (int64_t)from, count, in->level, node->def, def,
+                                places);
+        return FRZ_OK;
+    }
     for (size_t i = 0; i < count; i++) {
         int64_t row = slot_row(in, from + i);
         bool there = row != ENDED && !(nulls && frz_is_null(array, row));
@@ -238,6 +260,39 @@ static size_t count_entries(const slots *in, const int32_t *offsets)
     return total;
 }
 
+/* If the entries of the lists lie one after the other and no list is empty: only where rows begin
+ * is new. *done is false, and nothing was made, if that is not so. */
+static frz_code expand_dense(const parquet_write_node *node, const int32_t *offsets,
+                             const slots *in, int64_t shift, slot_memory *m, slots *out, bool *done,
+                             frz_error *err)
+{
+    *done = false;
+    if (in->index != NULL || in->count == 0) {
+        return FRZ_OK;
+    }
+    const int32_t *first = offsets + in->first;
+    for (size_t i = 0; i < in->count; i++) {
+        if (first[i + 1] <= first[i]) {
+            return FRZ_OK;
+        }
+    }
+    size_t total = (size_t)(first[in->count] - first[0]);
+    frz_code rc = frz_buf_reserve(&m->rep, total, err);
+    if (rc != FRZ_OK) {
+        return rc;
+    }
+    memset(m->rep.data, node->rep, total);
+    for (size_t i = 0; i < in->count; i++) {
+        m->rep.data[first[i] - first[0]] = in->rep != NULL ? in->rep[i] : 0;
+    }
+    *out = (slots){.count = total,
+                   .level = (uint8_t)(node->def + 1),
+                   .rep = m->rep.data,
+                   .first = first[0] + shift};
+    *done = true;
+    return FRZ_OK;
+}
+
 /* One slot per entry; a null or empty list keeps one that ends here. shift is that of the array
  * that holds the entries. */
 static frz_code expand_list(const parquet_write_node *node, const struct ArrowArray *array,
@@ -247,8 +302,13 @@ static frz_code expand_list(const parquet_write_node *node, const struct ArrowAr
     /* an array without rows may come without offsets; then no slot has a row */
     const int32_t *offsets = array->buffers[1];
     offsets = offsets == NULL ? NULL : offsets + array->offset;
+    bool done;
+    frz_code rc = expand_dense(node, offsets, in, shift, m, out, &done, err);
+    if (rc != FRZ_OK || done) {
+        return rc;
+    }
     size_t total = count_entries(in, offsets);
-    frz_code rc = memory_reserve(m, total, err);
+    rc = memory_reserve(m, total, err);
     if (rc != FRZ_OK) {
         return rc;
     }
