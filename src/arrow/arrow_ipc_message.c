@@ -92,7 +92,7 @@ static frz_code read_parts(const frz_env *env, const frz_file *file, uint64_t en
     frz_code rc = FRZ_OK;
     uint32_t length = 0;
     uint64_t frame;
-    uint64_t body;
+    uint64_t body = 0;
     FRZ_TRY(read_frame(file, m->at, end, &length, &frame, err));
     if (length > MAX_METADATA || length > end - m->at - frame) {
         return frz_fail(err, FRZ_E_CORRUPT,

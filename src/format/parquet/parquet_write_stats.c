@@ -138,21 +138,50 @@ int parquet_bound_compare(parquet_bound_order order, frz_str a, frz_str b)
     return frz_str_compare(a, b);
 }
 
+/* The first eight bytes as a number that sorts as they do, zeros behind shorter ones. */
+static uint64_t first_bytes(parquet_bound_order order, frz_str v, const uint8_t *end)
+{
+    const uint8_t *p = (const uint8_t *)v.ptr;
+    uint64_t first = 0;
+    if (v.len >= 8 || end - p >= 8) {
+        first = __builtin_bswap64(frz_load_le64(p));
+        first &= v.len >= 8 ? UINT64_MAX : ~(UINT64_MAX >> 8 * v.len);
+    } else {
+        for (size_t i = 0; i < v.len; i++) {
+            first |= (uint64_t)p[i] << (56 - 8 * i);
+        }
+    }
+    return order == PARQUET_BOUND_SIGNED_BYTES ? first ^ (uint64_t)1 << 63 : first;
+}
+
+/* Most values are told from the bounds by their first bytes alone. */
 static void page_strings(parquet_page_stats *page, parquet_bound_order order, size_t width,
                          const uint8_t *values, size_t size)
 {
     const size_t head = width == 0 ? 4 : 0;
+    const uint8_t *end = values + size;
     parquet_write_bounds b = {.has = true};
-    for (const uint8_t *p = values; p < values + size;) {
+    uint64_t lower = 0;
+    uint64_t upper = 0;
+    for (const uint8_t *p = values; p < end;) {
         frz_str v = {(const char *)p + head, head == 0 ? width : frz_load_le32(p)};
+        uint64_t first = first_bytes(order, v, end);
+        p += head + v.len;
         if (b.lower_bytes.ptr == NULL) {
             b.lower_bytes = b.upper_bytes = v;
-        } else if (parquet_bound_compare(order, v, b.lower_bytes) < 0) {
-            b.lower_bytes = v;
-        } else if (parquet_bound_compare(order, v, b.upper_bytes) > 0) {
-            b.upper_bytes = v;
+            lower = upper = first;
+            continue;
         }
-        p += head + v.len;
+        if (first > lower && first < upper) {
+            continue;
+        }
+        if (first < lower || parquet_bound_compare(order, v, b.lower_bytes) < 0) {
+            b.lower_bytes = v;
+            lower = first;
+        } else if (first > upper || parquet_bound_compare(order, v, b.upper_bytes) > 0) {
+            b.upper_bytes = v;
+            upper = first;
+        }
     }
     page->bounds = b;
 }
