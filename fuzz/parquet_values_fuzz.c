@@ -12,7 +12,7 @@
 #include "format/parquet/parquet_read.h"
 
 #define HEAD 8
-#define LEVELS 10
+#define LEVELS 16
 #define MOST_VALUES 3000
 #define MAX_INPUT 8192
 

@@ -54,7 +54,8 @@ const char *frz_parquet_encoding_name(int encoding)
                                         "DELTA_LENGTH_BYTE_ARRAY",
                                         "DELTA_BYTE_ARRAY",
                                         "RLE_DICTIONARY",
-                                        "BYTE_STREAM_SPLIT"};
+                                        "BYTE_STREAM_SPLIT",
+                                        "ALP"};
     return encoding >= 0 && (size_t)encoding < FRZ_ARRAY_COUNT(names) ? names[encoding] : NULL;
 }
 

@@ -59,21 +59,6 @@ static frz_code read_lengths(parquet_values *v, parquet_delta *d, size_t n, uint
     return FRZ_OK;
 }
 
-static frz_code grow_bytes(const frz_env *env, uint8_t **bytes, size_t *capacity, size_t wanted,
-                           frz_error *err)
-{
-    if (wanted <= *capacity) {
-        return FRZ_OK;
-    }
-    uint8_t *grown = frz_realloc(env, *bytes, wanted);
-    if (grown == NULL) {
-        return frz_fail_nomem(err, wanted);
-    }
-    *bytes = grown;
-    *capacity = wanted;
-    return FRZ_OK;
-}
-
 /* Lengths of a block of values that share their beginning with the one before; *total receives the
  * bytes of all. */
 static frz_code read_prefixed(parquet_values *v, size_t n, uint32_t *prefixes, uint32_t *suffixes,
@@ -122,7 +107,8 @@ static const uint8_t *join(parquet_values *v, const uint32_t *prefixes, const ui
 
 static frz_code keep_previous(parquet_values *v, const uint8_t *value, size_t len, frz_error *err)
 {
-    frz_code rc = grow_bytes(v->env, &v->previous, &v->previous_capacity, len + PARQUET_SLACK, err);
+    frz_code rc =
+        parquet_values_grow(v->env, &v->previous, &v->previous_capacity, len + PARQUET_SLACK, err);
     if (rc == FRZ_OK) {
         memcpy(v->previous, value, len);
         v->previous_len = len;
@@ -187,7 +173,8 @@ static frz_code prefixed_views(parquet_values *v, size_t n, frz_str *out, frz_er
     uint32_t suffixes[PARQUET_BLOCK];
     size_t total;
     FRZ_TRY(read_prefixed(v, n, prefixes, suffixes, &total, err));
-    FRZ_TRY(grow_bytes(v->env, &v->joined, &v->joined_capacity, total + PARQUET_SLACK, err));
+    FRZ_TRY(
+        parquet_values_grow(v->env, &v->joined, &v->joined_capacity, total + PARQUET_SLACK, err));
     const uint8_t *last = join(v, prefixes, suffixes, n, v->joined);
     for (size_t i = 0, at = 0; i < n; i++) {
         out[i] = (frz_str){(const char *)v->joined + at, (size_t)prefixes[i] + suffixes[i]};

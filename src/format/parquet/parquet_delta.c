@@ -107,6 +107,27 @@ static uint64_t unpack_one(const uint8_t *in, uint64_t bit, unsigned width)
     return width == 64 ? value : value & ((UINT64_C(1) << width) - 1);
 }
 
+void parquet_unpack_u64(const parquet_kernels *kernels, const uint8_t *in, unsigned width, size_t n,
+                        uint64_t *out)
+{
+    if (width > 32) {
+        for (size_t i = 0; i < n; i++) {
+            out[i] = unpack_one(in, i * width, width);
+        }
+        return;
+    }
+    uint32_t numbers[PIECE] = {0};
+    for (size_t i = 0; i < n; i += PIECE) {
+        size_t take = FRZ_MIN(n - i, (size_t)PIECE);
+        if (width > 0) {
+            kernels->unpack_u32(in + i / 8 * width, width, take, numbers);
+        }
+        for (size_t k = 0; k < take; k++) {
+            out[i + k] = numbers[k];
+        }
+    }
+}
+
 /* The next n values of the miniblock at hand, at most a piece. */
 static void unpack_piece(parquet_delta *d, size_t n, uint64_t *out)
 {

@@ -35,6 +35,7 @@ typedef enum parquet_encoding {
     PARQUET_DELTA_BYTE_ARRAY = 7,
     PARQUET_RLE_DICTIONARY = 8,
     PARQUET_BYTE_STREAM_SPLIT = 9,
+    PARQUET_ALP = 10,
     PARQUET_ENCODING_COUNT /* of the numbers that are known */
 } parquet_encoding;
 

@@ -76,13 +76,18 @@ size_t parquet_delta_read(parquet_delta *d, uint64_t *out, size_t n);
 /* The byte after the last value; NULL if the bytes are damaged. Reads nothing. */
 const uint8_t *parquet_delta_end(const parquet_delta *d);
 
+/* n numbers of width bits (0 to 64), least significant bit first, from the first bit of in. */
+void parquet_unpack_u64(const parquet_kernels *kernels, const uint8_t *in, unsigned width, size_t n,
+                        uint64_t *out);
+
 /* ---- byte stream split (parquet_split.c) ---- */
 
 /* Values [first, first + n) of a page of count values of this width. */
 void parquet_split_read(const uint8_t *bytes, size_t count, size_t width, size_t first, size_t n,
                         uint8_t *out);
 
-/* ---- values of a page as they are in the file (parquet_values.c, parquet_bytes.c) ---- */
+/* ---- values of a page as they are in the file (parquet_values.c, parquet_bytes.c,
+ * parquet_alp.c) ---- */
 
 typedef struct parquet_sink parquet_sink;
 
@@ -100,20 +105,28 @@ typedef struct parquet_dictionary {
     frz_buffer *converted; /* the entries in the type that is read; if converts is PARQUET_YES */
 } parquet_dictionary;
 
+/* ALP of one page. */
+typedef struct parquet_alp {
+    uint32_t total;    /* values */
+    unsigned log_size; /* of a vector */
+    size_t loaded;     /* vector whose values are in parquet_values.joined; SIZE_MAX: none */
+} parquet_alp;
+
 typedef struct parquet_values {
     const parquet_kernels *kernels;
     parquet_encoding encoding;
     parquet_physical physical;
     size_t width;            /* bytes of a value, 1 for booleans; 0: BYTE_ARRAY */
     const uint8_t *at, *end; /* PLAIN: what is left; BYTE_STREAM_SPLIT: all */
-    size_t position;         /* booleans: bits read; BYTE_STREAM_SPLIT: values read */
+    size_t position;         /* booleans: bits read; BYTE_STREAM_SPLIT, ALP: values read */
     parquet_hybrid indices;  /* dictionary indices, RLE booleans */
     const parquet_dictionary *dictionary;
     /* large, so made when a page needs them */
     parquet_delta *delta;    /* numbers, lengths or prefixes */
     parquet_delta *suffixes; /* DELTA_BYTE_ARRAY */
     const frz_env *env;
-    uint8_t *joined; /* DELTA_BYTE_ARRAY: the values of one call */
+    parquet_alp alp;
+    uint8_t *joined; /* DELTA_BYTE_ARRAY: the values of one call; ALP: a vector */
     size_t joined_capacity;
     uint8_t *previous; /* DELTA_BYTE_ARRAY: the value before */
     size_t previous_len, previous_capacity;
@@ -146,6 +159,12 @@ size_t parquet_values_fit(const parquet_values *v, size_t n, size_t room);
 #define PARQUET_LONG_RUN 64 /* of one dictionary index: worth its own loop */
 frz_code parquet_values_bad_index(const parquet_values *v, uint32_t index, frz_error *err);
 frz_code parquet_values_indices(parquet_values *v, size_t n, uint32_t *indices, frz_error *err);
+/* Memory of the decoder for so many bytes. */
+frz_code parquet_values_grow(const frz_env *env, uint8_t **bytes, size_t *capacity, size_t wanted,
+                             frz_error *err);
+frz_code parquet_alp_init(parquet_values *v, uint64_t most, frz_error *err);
+frz_code parquet_alp_fixed(parquet_values *v, size_t n, uint8_t *out, frz_error *err);
+frz_code parquet_alp_skip(parquet_values *v, size_t n, frz_error *err);
 /* FRZ_E_CORRUPT: there are fewer values than the levels say. */
 frz_code parquet_values_end(const parquet_values *v, frz_error *err);
 /* Bytes of a value of this element, 0 for BYTE_ARRAY. */

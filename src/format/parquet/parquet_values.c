@@ -43,6 +43,21 @@ void parquet_values_reset(parquet_values *v)
     *v = (parquet_values){.env = v->env};
 }
 
+frz_code parquet_values_grow(const frz_env *env, uint8_t **bytes, size_t *capacity, size_t wanted,
+                             frz_error *err)
+{
+    if (wanted <= *capacity) {
+        return FRZ_OK;
+    }
+    uint8_t *grown = frz_realloc(env, *bytes, wanted);
+    if (grown == NULL) {
+        return frz_fail_nomem(err, wanted);
+    }
+    *bytes = grown;
+    *capacity = wanted;
+    return FRZ_OK;
+}
+
 frz_code parquet_values_end(const parquet_values *v, frz_error *err)
 {
     return frz_fail(err, FRZ_E_CORRUPT, "the values of a page (encoding %d) end too early",
@@ -194,6 +209,8 @@ static bool encoding_fits(int32_t encoding, parquet_physical physical)
         return is_bytes || physical == PARQUET_FIXED_LEN_BYTE_ARRAY;
     case PARQUET_BYTE_STREAM_SPLIT:
         return !is_bytes && physical != PARQUET_BOOLEAN && physical != PARQUET_INT96;
+    case PARQUET_ALP:
+        return physical == PARQUET_FLOAT || physical == PARQUET_DOUBLE;
     default:
         return false;
     }
@@ -203,7 +220,7 @@ frz_code parquet_values_init(parquet_values *v, const parquet_element *element, 
                              const uint8_t *bytes, size_t len, const parquet_dictionary *dictionary,
                              uint64_t most, frz_error *err)
 {
-    if (encoding < 0 || encoding > PARQUET_BYTE_STREAM_SPLIT || encoding == 1 ||
+    if (encoding < 0 || encoding >= PARQUET_ENCODING_COUNT || encoding == 1 ||
         encoding == PARQUET_BIT_PACKED) {
         return frz_fail(err, FRZ_E_UNSUPPORTED, "unsupported: encoding %" PRId32, encoding);
     }
@@ -230,6 +247,8 @@ frz_code parquet_values_init(parquet_values *v, const parquet_element *element, 
         return init_delta(v, most, err);
     case PARQUET_BYTE_STREAM_SPLIT:
         return init_split(v, err);
+    case PARQUET_ALP:
+        return parquet_alp_init(v, most, err);
     case PARQUET_PLAIN:
     case PARQUET_BIT_PACKED:
     default:
@@ -423,6 +442,8 @@ frz_code parquet_values_fixed(parquet_values *v, size_t n, uint8_t *out, frz_err
         return delta_fixed(v, n, out, err);
     case PARQUET_BYTE_STREAM_SPLIT:
         return split_fixed(v, n, out, err);
+    case PARQUET_ALP:
+        return parquet_alp_fixed(v, n, out, err);
     case PARQUET_DELTA_BYTE_ARRAY:
         return prefixed_fixed(v, n, out, err);
     default:
@@ -471,6 +492,8 @@ frz_code parquet_values_skip(parquet_values *v, size_t n, frz_error *err)
         return delta_fixed(v, n, NULL, err);
     case PARQUET_BYTE_STREAM_SPLIT:
         return split_fixed(v, n, NULL, err);
+    case PARQUET_ALP:
+        return parquet_alp_skip(v, n, err);
     default:
         return skip_views(v, n, err);
     }

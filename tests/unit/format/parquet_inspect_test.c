@@ -308,7 +308,8 @@ static void encodings__have_names(void **state)
     assert_string_equal(frz_parquet_encoding_name(0), "PLAIN");
     assert_string_equal(frz_parquet_encoding_name(9), "BYTE_STREAM_SPLIT");
     assert_null(frz_parquet_encoding_name(1));
-    assert_null(frz_parquet_encoding_name(10));
+    assert_string_equal(frz_parquet_encoding_name(10), "ALP");
+    assert_null(frz_parquet_encoding_name(11));
     assert_null(frz_parquet_encoding_name(-1));
 }
 

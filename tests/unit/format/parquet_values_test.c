@@ -124,7 +124,7 @@ static void encodings__what_is_missing_is_named(void **state)
         int32_t encoding;
         const char *phrase;
     } cases[] = {
-        {PARQUET_INT32, 10, "encoding 10"},    {PARQUET_INT32, -1, "encoding -1"},
+        {PARQUET_INT32, 11, "encoding 11"},    {PARQUET_INT32, -1, "encoding -1"},
         {PARQUET_INT32, 1, "encoding 1"},      {PARQUET_INT32, PARQUET_BIT_PACKED, "encoding 4"},
         {PARQUET_INT32, PARQUET_RLE, "INT32"}, {PARQUET_DOUBLE, 5, "encoding 5 of DOUBLE"},
         {PARQUET_BYTE_ARRAY, 9, "BYTE_ARRAY"}, {PARQUET_BOOLEAN, 4, "encoding 4"},
