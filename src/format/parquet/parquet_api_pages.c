@@ -17,7 +17,7 @@ typedef struct page_walk {
     const frz_parquet_file *file;
     size_t column, group;
     parquet_chunk chunk;
-    frz_arena arena; /* the index */
+    parquet_kept_index *offset_index, *column_index;
     parquet_offset_index offsets;
     parquet_column_index bounds;
     bool has_offsets, has_bounds;
@@ -185,12 +185,17 @@ static frz_code load_index(page_walk *walk, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     const parquet_file *inner = parquet_api_inner(walk->file);
-    FRZ_TRY(parquet_offset_index_load(inner, &walk->chunk, walk->column, walk->group, &walk->arena,
-                                      &walk->offsets, &walk->has_offsets, err));
+    FRZ_TRY(parquet_offset_index_get(inner, &walk->chunk, walk->column, walk->group,
+                                     &walk->offset_index, err));
+    walk->has_offsets = walk->offset_index != NULL;
     if (walk->has_offsets) {
-        FRZ_TRY(parquet_column_index_load(inner, &walk->chunk, walk->column, walk->group,
-                                          walk->offsets.count, &walk->arena, &walk->bounds,
-                                          &walk->has_bounds, err));
+        walk->offsets = walk->offset_index->offsets;
+        FRZ_TRY(parquet_column_index_get(inner, &walk->chunk, walk->column, walk->group,
+                                         walk->offsets.count, &walk->column_index, err));
+    }
+    walk->has_bounds = walk->column_index != NULL;
+    if (walk->has_bounds) {
+        walk->bounds = walk->column_index->bounds;
     }
 out:
     return rc;
@@ -225,7 +230,6 @@ frz_code frz_parquet_pages_visit(const frz_parquet_file *file, size_t group, siz
                       .column = column,
                       .group = group,
                       .window = FRZ_BUF_INIT(file->env, MAX_HEADER * 4)};
-    frz_arena_init(&walk.arena, file->env, FRZ_ARENA_NO_LIMIT);
     assert(group < parquet_api_inner(file)->metadata.group_count);
     assert(column < parquet_api_inner(file)->column_count);
     FRZ_TRY(walk_init(&walk, err));
@@ -234,7 +238,8 @@ frz_code frz_parquet_pages_visit(const frz_parquet_file *file, size_t group, siz
     }
 out:
     frz_buf_reset(&walk.window);
-    frz_arena_reset(&walk.arena);
+    parquet_kept_index_unref(walk.offset_index);
+    parquet_kept_index_unref(walk.column_index);
     if (walk.refused) {
         return rc;
     }

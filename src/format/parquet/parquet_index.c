@@ -6,7 +6,6 @@
 #include <inttypes.h>
 
 #include "format/parquet/parquet_index.h"
-#include "format/parquet/parquet_read.h"
 
 /* Least bytes of a page location: three fields of two bytes and the end of the struct. */
 #define LEAST_LOCATION 7
@@ -258,89 +257,4 @@ frz_code parquet_column_index_parse(frz_arena *arena, frz_str bytes, uint64_t of
     *out = index;
 out:
     return rc;
-}
-
-/* ---- from the file ---- */
-
-frz_code parquet_ignore_damage(const parquet_file *file, size_t column, size_t group,
-                               const char *what, frz_code code, const frz_error *why,
-                               frz_error *err)
-{
-    if (code == FRZ_E_CORRUPT || code == FRZ_E_UNSUPPORTED || code == FRZ_E_LIMIT) {
-        frz_log(file->base.env, "parquet", FRZ_LOG_WARN,
-                "%s: column \"%s\", row group %zu: %s is not used: %s",
-                frz_data_file_location(&file->base), file->columns[column].node->path, group, what,
-                why->message);
-        return FRZ_OK;
-    }
-    if (code != FRZ_OK && err != NULL) {
-        *err = *why;
-    }
-    return code;
-}
-
-/* The bytes of an index, between the data and the footer or among the data. */
-static frz_code read_bytes(const parquet_file *file, int64_t offset, int32_t length,
-                           frz_arena *arena, frz_str *out, frz_error *err)
-{
-    if (offset <= 0 || length <= 0 || (uint64_t)offset > file->footer_start ||
-        (uint64_t)length > file->footer_start - (uint64_t)offset) {
-        return frz_fail(err, FRZ_E_CORRUPT,
-                        "%" PRId32 " bytes at byte %" PRId64 ", data ends at byte %" PRIu64, length,
-                        offset, file->footer_start);
-    }
-    char *bytes = frz_arena_alloc(arena, (size_t)length);
-    if (bytes == NULL) {
-        return frz_fail_nomem(err, (size_t)length);
-    }
-    *out = (frz_str){bytes, (size_t)length};
-    return frz_file_read(file->base.file, (uint64_t)offset, bytes, (size_t)length, err);
-}
-
-static bool elsewhere(const parquet_chunk *chunk)
-{
-    return chunk->encrypted || chunk->file_path.len > 0;
-}
-
-frz_code parquet_offset_index_load(const parquet_file *file, const parquet_chunk *chunk,
-                                   size_t column, size_t group, frz_arena *arena,
-                                   parquet_offset_index *out, bool *present, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    frz_error why = {0};
-    frz_str bytes;
-    uint64_t first;
-    uint64_t end;
-    *present = false;
-    if (chunk->offset_index_offset == 0 || elsewhere(chunk)) {
-        return FRZ_OK;
-    }
-    FRZ_TRY(parquet_chunk_range(file, chunk, &first, &end, &why));
-    FRZ_TRY(read_bytes(file, chunk->offset_index_offset, chunk->offset_index_length, arena, &bytes,
-                       &why));
-    FRZ_TRY(parquet_offset_index_parse(arena, bytes, (uint64_t)chunk->offset_index_offset, first,
-                                       end, file->metadata.groups[group].num_rows, out, &why));
-    *present = true;
-out:
-    return parquet_ignore_damage(file, column, group, "the offset index", rc, &why, err);
-}
-
-frz_code parquet_column_index_load(const parquet_file *file, const parquet_chunk *chunk,
-                                   size_t column, size_t group, size_t pages, frz_arena *arena,
-                                   parquet_column_index *out, bool *present, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    frz_error why = {0};
-    frz_str bytes;
-    *present = false;
-    if (chunk->column_index_offset == 0 || elsewhere(chunk)) {
-        return FRZ_OK;
-    }
-    FRZ_TRY(read_bytes(file, chunk->column_index_offset, chunk->column_index_length, arena, &bytes,
-                       &why));
-    FRZ_TRY(parquet_column_index_parse(arena, bytes, (uint64_t)chunk->column_index_offset, pages,
-                                       out, &why));
-    *present = true;
-out:
-    return parquet_ignore_damage(file, column, group, "the column index", rc, &why, err);
 }

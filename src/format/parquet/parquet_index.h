@@ -44,15 +44,28 @@ frz_code parquet_offset_index_parse(frz_arena *arena, frz_str bytes, uint64_t of
 frz_code parquet_column_index_parse(frz_arena *arena, frz_str bytes, uint64_t offset, size_t pages,
                                     parquet_column_index *out, frz_error *err);
 
-/* Read and parse the index of a chunk into the arena. An index helps but is not needed: where there
- * is none, or a damaged one (which is logged), *present is false. */
-frz_code parquet_offset_index_load(const parquet_file *file, const parquet_chunk *chunk,
-                                   size_t column, size_t group, frz_arena *arena,
-                                   parquet_offset_index *out, bool *present, frz_error *err);
+/* ---- from the file, or kept from before (parquet_index_cache.c) ---- */
+
+/* An index of a chunk: immutable, shared by prunings and readers, kept in the environment's cache.
+ */
+typedef struct parquet_kept_index {
+    frz_cached cached;
+    const frz_env *env;
+    frz_arena arena;              /* its bytes and lists */
+    parquet_offset_index offsets; /* of an offset index */
+    parquet_column_index bounds;  /* of a column index */
+} parquet_kept_index;
+
+/* An index helps but is not needed: *out is NULL where there is none, or a damaged one (which is
+ * logged). */
+frz_code parquet_offset_index_get(const parquet_file *file, const parquet_chunk *chunk,
+                                  size_t column, size_t group, parquet_kept_index **out,
+                                  frz_error *err);
 /* pages: of the chunk's offset index. */
-frz_code parquet_column_index_load(const parquet_file *file, const parquet_chunk *chunk,
-                                   size_t column, size_t group, size_t pages, frz_arena *arena,
-                                   parquet_column_index *out, bool *present, frz_error *err);
+frz_code parquet_column_index_get(const parquet_file *file, const parquet_chunk *chunk,
+                                  size_t column, size_t group, size_t pages,
+                                  parquet_kept_index **out, frz_error *err);
+void parquet_kept_index_unref(parquet_kept_index *index); /* NULL is fine */
 
 /* The end of reading optional metadata: damage is logged and forgotten, which gives FRZ_OK. What is
  * wrong with the machine and not with the file (memory, storage) is passed on in err. */

@@ -16,15 +16,10 @@
 /* Bytes that must be saved for an index to be worth reading. */
 #define LEAST_SAVED (64u << 10)
 
-void parquet_locator_init(parquet_locator *l, const frz_env *env)
-{
-    *l = (parquet_locator){0};
-    frz_arena_init(&l->arena, env, FRZ_ARENA_NO_LIMIT);
-}
-
 void parquet_locator_reset(parquet_locator *l)
 {
-    frz_arena_reset(&l->arena);
+    parquet_kept_index_unref(l->kept);
+    *l = (parquet_locator){0};
 }
 
 /* Wanted rows of a row group. */
@@ -59,20 +54,20 @@ frz_code parquet_pages_plan(parquet_pages *p, const parquet_chunk *chunk, size_t
     parquet_locator *l = &p->locator;
     const parquet_file *file = p->scratch->file;
     const parquet_group *g = &file->metadata.groups[group];
-    frz_arena_reset(&l->arena);
-    *l = (parquet_locator){.arena = l->arena,
-                           .ranges = ranges,
-                           .range_count = range_count,
-                           .first_row = g->first_row,
-                           .start = p->at};
+    parquet_locator_reset(l);
+    *l = (parquet_locator){
+        .ranges = ranges, .range_count = range_count, .first_row = g->first_row, .start = p->at};
     if (chunk->num_values <= 0 || !is_worth_it(p, g->num_rows)) {
         return FRZ_OK;
     }
-    FRZ_TRY(parquet_offset_index_load(file, chunk, column, group, &l->arena, &l->index, &l->active,
-                                      err));
+    FRZ_TRY(parquet_offset_index_get(file, chunk, column, group, &l->kept, err));
+    if (l->kept != NULL) {
+        l->index = l->kept->offsets;
+        l->active = true;
+    }
+    p->read_end = l->active ? p->at : p->end;
     bool encoded = has_encoding(chunk, PARQUET_PLAIN_DICTIONARY) ||
                    has_encoding(chunk, PARQUET_RLE_DICTIONARY);
-    p->read_end = l->active ? p->at : p->end;
     bool partly = chunk->has_encoding_stats && !chunk->all_dictionary;
     l->wants_dictionary = encoded && !partly;
 out:

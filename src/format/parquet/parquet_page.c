@@ -680,7 +680,6 @@ void parquet_pages_init(parquet_pages *p, parquet_scratch *scratch, const parque
 {
     *p = (parquet_pages){.scratch = scratch, .column = column};
     frz_buf_init(&p->own, scratch->env, FRZ_BUF_NO_LIMIT);
-    parquet_locator_init(&p->locator, scratch->env);
     p->values.env = scratch->env;
 }
 

@@ -31,8 +31,8 @@ typedef struct prune_leaf {
     bool asked_bloom, has_bloom;
     parquet_bloom bloom;
     bool has_pages; /* both indexes */
-    parquet_offset_index offsets;
-    parquet_column_index bounds;
+    parquet_kept_index *offsets;
+    parquet_kept_index *bounds;
     frz_field_stats page_stats;
 } prune_leaf;
 
@@ -209,11 +209,11 @@ static const frz_field_stats *span_stats(void *ctx, int32_t field_id)
     frz_field_stats *stats = &leaf->page_stats;
     *stats = leaf->stats;
     if (leaf->has_pages) {
-        size_t page = parquet_offset_index_page(&leaf->offsets, p->span_start);
-        int64_t rows =
-            parquet_page_end_row(&leaf->offsets, page) - leaf->offsets.pages[page].first_row;
-        parquet_statistics_page(p->file, leaf->column, &leaf->bounds, page, rows, leaf->field,
-                                stats);
+        size_t page = parquet_offset_index_page(&leaf->offsets->offsets, p->span_start);
+        int64_t rows = parquet_page_end_row(&leaf->offsets->offsets, page) -
+                       leaf->offsets->offsets.pages[page].first_row;
+        parquet_statistics_page(p->file, leaf->column, &leaf->bounds->bounds, page, rows,
+                                leaf->field, stats);
     }
     stats->null_value_count = part_of(stats->null_value_count, stats->value_count, p->span_rows);
     stats->nan_value_count = part_of(stats->nan_value_count, stats->value_count, p->span_rows);
@@ -224,19 +224,29 @@ static const frz_field_stats *span_stats(void *ctx, int32_t field_id)
 static frz_code load_pages(prune *p, prune_leaf *leaf)
 {
     frz_code rc = FRZ_OK;
-    bool has_offsets = false;
     if (leaf->chunk.column_index_offset == 0) {
         return FRZ_OK;
     }
-    FRZ_TRY(parquet_offset_index_load(p->file, &leaf->chunk, leaf->column, p->group, &p->scratch,
-                                      &leaf->offsets, &has_offsets, p->err));
-    if (has_offsets && leaf->offsets.count > 1) {
-        FRZ_TRY(parquet_column_index_load(p->file, &leaf->chunk, leaf->column, p->group,
-                                          leaf->offsets.count, &p->scratch, &leaf->bounds,
-                                          &leaf->has_pages, p->err));
+    FRZ_TRY(parquet_offset_index_get(p->file, &leaf->chunk, leaf->column, p->group, &leaf->offsets,
+                                     p->err));
+    if (leaf->offsets != NULL && leaf->offsets->offsets.count > 1) {
+        FRZ_TRY(parquet_column_index_get(p->file, &leaf->chunk, leaf->column, p->group,
+                                         leaf->offsets->offsets.count, &leaf->bounds, p->err));
     }
+    leaf->has_pages = leaf->bounds != NULL;
 out:
     return rc;
+}
+
+static void forget_group(prune *p)
+{
+    for (size_t i = 0; i < p->leaf_count; i++) {
+        prune_leaf *leaf = &p->leaves[i];
+        parquet_kept_index_unref(leaf->offsets);
+        parquet_kept_index_unref(leaf->bounds);
+        *leaf = (prune_leaf){.field = leaf->field, .column = leaf->column};
+    }
+    frz_arena_reset(&p->scratch);
 }
 
 /* Add rows to the result; inside is the range that they were asked for with. */
@@ -266,8 +276,8 @@ static int64_t span_end(const prune *p, int64_t start, int64_t end)
     for (size_t i = 0; i < p->leaf_count; i++) {
         const prune_leaf *leaf = &p->leaves[i];
         if (leaf->has_pages) {
-            size_t page = parquet_offset_index_page(&leaf->offsets, start);
-            end = FRZ_MIN(end, parquet_page_end_row(&leaf->offsets, page));
+            size_t page = parquet_offset_index_page(&leaf->offsets->offsets, start);
+            end = FRZ_MIN(end, parquet_page_end_row(&leaf->offsets->offsets, page));
         }
     }
     return end;
@@ -290,9 +300,9 @@ static int64_t pages_without(const prune *p, const prune_leaf *leaf, const frz_r
     const parquet_group *g = &p->file->metadata.groups[p->group];
     int64_t count = 0;
     size_t at = 0;
-    for (size_t i = 0; i < leaf->offsets.count; i++) {
-        int64_t start = g->first_row + leaf->offsets.pages[i].first_row;
-        int64_t end = g->first_row + parquet_page_end_row(&leaf->offsets, i);
+    for (size_t i = 0; i < leaf->offsets->offsets.count; i++) {
+        int64_t start = g->first_row + leaf->offsets->offsets.pages[i].first_row;
+        int64_t end = g->first_row + parquet_page_end_row(&leaf->offsets->offsets, i);
         count += reach(asked, asked_count, &at, start, end) &&
                  !reach(p->ranges, p->range_count, &kept, start, end);
     }
@@ -399,10 +409,7 @@ static frz_code prune_group(prune *p, const frz_row_range *asked, size_t count)
     size_t kept = FRZ_MAX(p->range_count, (size_t)1) - 1; /* the last may grow into this group */
     bool may;
     bool by_pages;
-    frz_arena_reset(&p->scratch);
-    for (size_t i = 0; i < p->leaf_count; i++) {
-        p->leaves[i] = (prune_leaf){.field = p->leaves[i].field, .column = p->leaves[i].column};
-    }
+    forget_group(p);
     p->report->groups++;
     FRZ_TRY(group_may_match(p, &may));
     if (!may) {
@@ -447,10 +454,10 @@ out:
 
 static void prune_reset(prune *p)
 {
+    forget_group(p);
     parquet_scratches_reset(&p->scratches);
     frz_free(p->env, p->leaves);
     frz_free(p->env, p->ranges);
-    frz_arena_reset(&p->scratch);
 }
 
 static frz_code take_ranges(const prune *p, frz_row_range **out, size_t *count)

@@ -312,9 +312,9 @@ void parquet_scratch_give(parquet_scratch *scratch);
 
 /* How to find pages by their rows (parquet_locate.c). */
 typedef struct parquet_locator {
-    bool active;     /* else pages are passed by their headers */
-    frz_arena arena; /* of the index */
-    parquet_offset_index index;
+    parquet_kept_index *kept;
+    bool active;                 /* else pages are passed by their headers */
+    parquet_offset_index index;  /* of the kept one */
     size_t next;                 /* page whose header is read next */
     const frz_row_range *ranges; /* wanted rows of the file that may lie ahead */
     size_t range_count;
@@ -375,7 +375,6 @@ frz_code parquet_chunk_range(const parquet_file *file, const parquet_chunk *chun
 
 /* ---- pages by their rows (parquet_locate.c) ---- */
 
-void parquet_locator_init(parquet_locator *l, const frz_env *env);
 void parquet_locator_reset(parquet_locator *l);
 /* Behind parquet_pages_start: use the offset index if only some rows of the group are wanted and
  * that saves something. ranges: those that end behind the group's first row; they are kept. */

@@ -78,27 +78,27 @@ static bool column_index_holds(const copied *c, const parquet_column_index *inde
 static frz_code copy_page_index(const copied *c, parquet_chunk *chunk, frz_error *err)
 {
     parquet_write_shared *shared = &c->w->shared;
-    frz_arena *arena = &shared->chunk_arena;
     const size_t column_start = shared->column_indexes.len;
     const size_t offset_start = shared->offset_indexes.len;
     frz_code rc = FRZ_OK;
-    parquet_offset_index offsets;
-    parquet_column_index bounds;
-    bool present;
-    FRZ_TRY(parquet_offset_index_load(c->src, c->from, c->column, c->group, arena, &offsets,
-                                      &present, err));
-    if (!present) {
+    parquet_kept_index *offsets = NULL;
+    parquet_kept_index *bounds = NULL;
+    FRZ_TRY(parquet_offset_index_get(c->src, c->from, c->column, c->group, &offsets, err));
+    if (offsets == NULL) {
         return FRZ_OK;
     }
-    FRZ_TRY(put_offset_index(c, &offsets, err));
-    FRZ_TRY(parquet_column_index_load(c->src, c->from, c->column, c->group, offsets.count, arena,
-                                      &bounds, &present, err));
-    if (present && column_index_holds(c, &bounds)) {
-        FRZ_TRY(frz_buf_append(&shared->column_indexes, bounds.bytes.ptr, bounds.bytes.len, err));
+    FRZ_TRY(put_offset_index(c, &offsets->offsets, err));
+    FRZ_TRY(parquet_column_index_get(c->src, c->from, c->column, c->group, offsets->offsets.count,
+                                     &bounds, err));
+    if (bounds != NULL && column_index_holds(c, &bounds->bounds)) {
+        frz_str bytes = bounds->bounds.bytes;
+        FRZ_TRY(frz_buf_append(&shared->column_indexes, bytes.ptr, bytes.len, err));
     }
     chunk->offset_index_length = (int32_t)(shared->offset_indexes.len - offset_start);
     chunk->column_index_length = (int32_t)(shared->column_indexes.len - column_start);
 out:
+    parquet_kept_index_unref(offsets);
+    parquet_kept_index_unref(bounds);
     return rc;
 }
 

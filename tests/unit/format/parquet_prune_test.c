@@ -330,15 +330,13 @@ static uint64_t bytes_needed(big_file *f, const frz_row_range *ranges, size_t co
     for (size_t g = 0; g < file->metadata.group_count; g++) {
         for (size_t column = 0; column < file->column_count; column++) {
             parquet_chunk chunk;
-            parquet_offset_index index;
-            bool present;
+            parquet_kept_index *kept;
             int64_t first = file->metadata.groups[g].first_row;
             bool any = false;
             assert_ok(parquet_file_chunk(file, g, column, &chunk, &err), &err);
-            assert_ok(parquet_offset_index_load(file, &chunk, column, g, &f->arena, &index,
-                                                &present, &err),
-                      &err);
-            assert_true(present);
+            assert_ok(parquet_offset_index_get(file, &chunk, column, g, &kept, &err), &err);
+            assert_non_null(kept);
+            parquet_offset_index index = kept->offsets;
             for (size_t page = 0; page < index.count; page++) {
                 bool wanted = false;
                 for (size_t i = 0; i < count; i++) {
@@ -350,6 +348,7 @@ static uint64_t bytes_needed(big_file *f, const frz_row_range *ranges, size_t co
                 any = any || wanted;
             }
             bytes += any ? (uint64_t)chunk.offset_index_length : 0;
+            parquet_kept_index_unref(kept);
         }
     }
     return bytes;
@@ -358,6 +357,7 @@ static uint64_t bytes_needed(big_file *f, const frz_row_range *ranges, size_t co
 static void check_bytes(big_file *f, const frz_row_range *ranges, size_t count)
 {
     uint64_t needed = bytes_needed(f, ranges, count);
+    frz_env_drop_cache(f->env);
     uint64_t read = big_read(f, ranges, count);
     if (read != needed) {
         fail_msg("%llu bytes were read, %llu are needed", (unsigned long long)read,

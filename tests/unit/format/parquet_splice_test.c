@@ -403,6 +403,7 @@ static void splice__damaged_places_of_chunks_are_not_copied(void **state)
 typedef struct outside {
     parquet_chunk chunk;
     bool has_offsets, has_bounds, has_bloom;
+    parquet_kept_index *kept_offsets, *kept_bounds;
     parquet_offset_index offsets;
     parquet_column_index bounds;
     parquet_bloom bloom;
@@ -414,18 +415,28 @@ static outside outside_of(splice_test *t, const frz_data_file *base, size_t grou
     outside o = {.has_offsets = false};
     frz_error err = {0};
     assert_ok(parquet_file_chunk(file, group, column, &o.chunk, &err), &err);
-    assert_ok(parquet_offset_index_load(file, &o.chunk, column, group, &t->arena, &o.offsets,
-                                        &o.has_offsets, &err),
-              &err);
+    assert_ok(parquet_offset_index_get(file, &o.chunk, column, group, &o.kept_offsets, &err), &err);
+    o.has_offsets = o.kept_offsets != NULL;
     if (o.has_offsets) {
-        assert_ok(parquet_column_index_load(file, &o.chunk, column, group, o.offsets.count,
-                                            &t->arena, &o.bounds, &o.has_bounds, &err),
+        o.offsets = o.kept_offsets->offsets;
+        assert_ok(parquet_column_index_get(file, &o.chunk, column, group, o.offsets.count,
+                                           &o.kept_bounds, &err),
                   &err);
+    }
+    o.has_bounds = o.kept_bounds != NULL;
+    if (o.has_bounds) {
+        o.bounds = o.kept_bounds->bounds;
     }
     assert_ok(
         parquet_bloom_load(file, &o.chunk, column, group, &t->arena, &o.bloom, &o.has_bloom, &err),
         &err);
     return o;
+}
+
+static void outside_reset(outside *o)
+{
+    parquet_kept_index_unref(o->kept_offsets);
+    parquet_kept_index_unref(o->kept_bounds);
 }
 
 static void check_same_counts(const parquet_chunk *x, const parquet_chunk *y)
@@ -494,6 +505,8 @@ static void splice__indexes_counts_and_filters_come_along(void **state)
             assert_int_equal(x.offsets.count, g == 0 ? 2 : 1);
             assert_int_equal(x.has_bloom, c >= 2);
             check_same_outside(&x, &y);
+            outside_reset(&x);
+            outside_reset(&y);
         }
     }
     frz_data_file_close(out);
@@ -513,6 +526,8 @@ static void splice__page_bounds_without_an_order_stay_behind(void **state)
     outside y = outside_of(&t, out, 0, 0);
     assert_true(x.has_bounds && y.has_offsets);
     assert_false(y.has_bounds);
+    outside_reset(&x);
+    outside_reset(&y);
     frz_data_file_close(out);
     splice_close(&t);
 }
@@ -552,6 +567,7 @@ static void splice__damaged_indexes_and_filters_stay_behind(void **state)
         assert_int_equal(y.has_offsets, i != 0);
         assert_int_equal(y.has_bounds, i == 2);
         assert_int_equal(y.has_bloom, i != 2);
+        outside_reset(&y);
         check_same_rows(t.env, t.file, out, frz_data_file_type(t.file));
         frz_data_file_close(out);
         splice_close(&t);
