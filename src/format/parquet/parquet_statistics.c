@@ -53,12 +53,21 @@ static bool has_order(const parquet_file *file, size_t column)
            (order == ORDER_IEEE754 && is_float(file->columns[column].element));
 }
 
+/* Parquet.Net has written bounds of times in the zone of its machine, and in units that are not
+ * those of the column. */
+static bool has_wrong_times(const parquet_file *file, const parquet_element *e)
+{
+    bool is_time = e->logical == PARQUET_LOGICAL_DATE || e->logical == PARQUET_LOGICAL_TIME ||
+                   e->logical == PARQUET_LOGICAL_TIMESTAMP;
+    return is_time && frz_str_starts_with(file->metadata.created_by, FRZ_STR("Parquet.Net"));
+}
+
 static void take_bounds(const parquet_file *file, size_t column, const parquet_statistics *in,
                         parquet_statistics *out)
 {
     const parquet_element *e = file->columns[column].element;
-    if (e->physical == PARQUET_INT96) {
-        return; /* has no order */
+    if (e->physical == PARQUET_INT96 || has_wrong_times(file, e)) {
+        return; /* has no order, or not that of the values */
     }
     if (has_order(file, column)) {
         out->min_value = in->min_value;
