@@ -228,6 +228,8 @@ static frz_code end_dictionary(parquet_column_writer *column, frz_error *err)
     const frz_buf *values = &column->dictionary.values;
     frz_code rc = FRZ_OK;
     if (column->dictionary.count == 0) {
+        /* what a first page left that did not fit is not for the next chunk */
+        parquet_dictionary_out_reset(&column->dictionary);
         return FRZ_OK;
     }
     FRZ_TRY(filter_values(column, values->data, column->dictionary.count, err));

@@ -5,6 +5,7 @@
 
 #include "format/parquet/parquet.h"
 #include "format/parquet/parquet_internal.h"
+#include "frazil/parquet.h"
 #include "unit/format/parquet_rows.h"
 
 #define FIELDS                                                                                     \
@@ -236,6 +237,50 @@ static void blooms__are_as_large_as_the_distinct_values_need(void **state)
     fixture_reset(&f);
 }
 
+/* ---- dictionaries ---- */
+
+/* What a wanted dictionary began with a page that was too large for it is not there for the next
+ * row group. */
+static void dictionaries__too_small_for_the_first_page_are_forgotten(void **state)
+{
+    static const frz_parquet_column_encoding wanted = {"l", FRZ_PARQUET_RLE_DICTIONARY};
+    const int64_t rows = 200000;
+    fixture f;
+    frz_parquet_writer *w;
+    frz_parquet_file *file;
+    frz_parquet_reader *reader;
+    struct ArrowArray got;
+    frz_code rc;
+    fixture_init(&f, state);
+    const frz_parquet_write_options opts = {.struct_size = sizeof opts,
+                                            .page_bytes = (size_t)4 << 20,
+                                            .group_rows = rows,
+                                            .encodings = &wanted,
+                                            .encoding_count = 1};
+    const frz_type *type = rows_type(&f.arena, "{'id':1,'name':'l','required':true,'type':'long'}");
+    struct ArrowArray batch = long_batch(&f, rows, rows);
+    assert_ok(frz_parquet_writer_open(f.env, f.path, type, &opts, &w, &f.err), &f.err);
+    assert_ok(frz_parquet_writer_write(w, &batch, &f.err), &f.err);
+    assert_ok(frz_parquet_writer_write(w, &batch, &f.err), &f.err);
+    assert_ok(frz_parquet_writer_finish(w, false, NULL, NULL, &f.err), &f.err);
+    assert_ok(frz_parquet_file_open(f.env, f.path, &file, &f.err), &f.err);
+    assert_ok(frz_parquet_reader_open(file, NULL, &reader, &f.err), &f.err);
+    const int64_t *values = batch.children[0]->buffers[1];
+    int64_t row = 0;
+    while ((rc = frz_parquet_reader_next(reader, &got, NULL, &f.err)) == FRZ_OK) {
+        for (int64_t i = 0; i < got.length; i++, row++) {
+            assert_int_equal(frz_get_i64(got.children[0], i), values[row % rows]);
+        }
+        got.release(&got);
+    }
+    assert_int_equal(rc, FRZ_END);
+    assert_int_equal(row, 2 * rows);
+    frz_parquet_reader_close(reader);
+    frz_parquet_file_close(file);
+    batch.release(&batch);
+    fixture_reset(&f);
+}
+
 /* ---- options ---- */
 
 static void options__members_that_a_caller_does_not_know_are_defaults(void **state)
@@ -367,6 +412,7 @@ int main(void)
         TEST_WITH_ENV(sorting__is_told_of_every_group),
         TEST_WITH_ENV(blooms__without_sense_are_refused),
         TEST_WITH_ENV(blooms__are_as_large_as_the_distinct_values_need),
+        TEST_WITH_ENV(dictionaries__too_small_for_the_first_page_are_forgotten),
         TEST_WITH_ENV(options__members_that_a_caller_does_not_know_are_defaults),
         TEST_WITH_ENV(options__without_sense_are_refused),
         TEST_WITH_ENV(arrays__that_contradict_themselves_are_refused),
