@@ -137,7 +137,8 @@ static frz_code leaf_levels(const shredder *s, const parquet_write_node *node,
     uint8_t *def = m->def.data;
     int64_t *places = memory_index(m);
     size_t values = 0;
-    if (in->index == NULL && in->def == NULL && nulls && !node->required) {
+    const bool has_bits = nulls && array->n_buffers > 0; /* one of type unknown has none */
+    if (in->index == NULL && in->def == NULL && has_bits && !node->required) {
         *present = dense_levels(array, in->first + (int64_t)from, count, in->level, node->def, def,
                                 places);
         return FRZ_OK;

@@ -75,6 +75,17 @@ static parquet_chunk chunk_of(const frz_data_file *file, size_t column)
     return chunk;
 }
 
+/* What a test owns is not released by others. */
+static void lent_schema(struct ArrowSchema *schema)
+{
+    (void)schema;
+}
+
+static void lent_array(struct ArrowArray *array)
+{
+    (void)array;
+}
+
 /* ---- columns by name ---- */
 
 static void columns__are_found_by_every_spelling_of_their_name(void **state)
@@ -281,6 +292,32 @@ static void dictionaries__too_small_for_the_first_page_are_forgotten(void **stat
     fixture_reset(&f);
 }
 
+/* ---- nulls ---- */
+
+/* An array of type null has no buffers, not even a list of them. */
+static void nulls__of_no_type_are_written(void **state)
+{
+    fixture f;
+    frz_parquet_writer *w;
+    frz_parquet_writer_info info;
+    struct ArrowSchema column = {.format = "n", .name = "n", .flags = ARROW_FLAG_NULLABLE};
+    struct ArrowSchema *columns[1] = {&column};
+    struct ArrowSchema schema = {.format = "+s", .name = "", .n_children = 1, .children = columns};
+    const void *none[1] = {NULL};
+    struct ArrowArray values = {.length = 5, .null_count = 5};
+    struct ArrowArray *arrays[1] = {&values};
+    struct ArrowArray batch = {
+        .length = 5, .n_buffers = 1, .n_children = 1, .buffers = none, .children = arrays};
+    column.release = schema.release = lent_schema;
+    values.release = batch.release = lent_array;
+    fixture_init(&f, state);
+    assert_ok(frz_parquet_writer_create(f.env, f.path, &schema, NULL, &w, &f.err), &f.err);
+    assert_ok(frz_parquet_writer_write(w, &batch, &f.err), &f.err);
+    assert_ok(frz_parquet_writer_close(w, &info, &f.err), &f.err);
+    assert_int_equal(info.rows, 5);
+    fixture_reset(&f);
+}
+
 /* ---- options ---- */
 
 static void options__members_that_a_caller_does_not_know_are_defaults(void **state)
@@ -412,6 +449,7 @@ int main(void)
         TEST_WITH_ENV(sorting__is_told_of_every_group),
         TEST_WITH_ENV(blooms__without_sense_are_refused),
         TEST_WITH_ENV(blooms__are_as_large_as_the_distinct_values_need),
+        TEST_WITH_ENV(nulls__of_no_type_are_written),
         TEST_WITH_ENV(dictionaries__too_small_for_the_first_page_are_forgotten),
         TEST_WITH_ENV(options__members_that_a_caller_does_not_know_are_defaults),
         TEST_WITH_ENV(options__without_sense_are_refused),
