@@ -535,7 +535,11 @@ frz_code frz_ipc_write_file(const frz_env *env, const char *location,
     FRZ_TRY(frz_ipc_write(env, write_to_file, file, stream, opts, &count, err));
     frz_file_writer *last = file;
     file = NULL; /* freed in any case */
-    FRZ_TRY(frz_file_finish(last, false, err));
+    rc = frz_file_finish(last, false, err);
+    if (rc != FRZ_OK) {
+        (void)frz_file_remove(env, location, NULL); /* closed but not whole */
+        goto out;
+    }
     if (rows != NULL) {
         *rows = count;
     }

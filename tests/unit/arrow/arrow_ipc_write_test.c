@@ -2,8 +2,11 @@
  * Writing Arrow IPC: the frame of both formats, what is refused, allocations that fail. That others
  * read the messages is shown by interop/ipc_test.py.
  */
+#include <unistd.h>
+
 #include "arrow/arrow_array.h"
 #include "frazil/ipc.h"
+#include "io/io_file.h"
 #include "unit/test_alloc.h"
 
 static frz_code add_leaf(const frz_env *env, const char *format, const char *name,
@@ -146,6 +149,37 @@ static void write__passes_on_what_the_function_fails_with(void **state)
     frz_buf_reset(&out);
 }
 
+/* As where a full disk is told of at the end. */
+static frz_code failing_close(void *ctx, void *file, frz_error *err)
+{
+    frz_code rc = frz_storage_local.close(ctx, file, err);
+    return rc != FRZ_OK ? rc : frz_fail(err, FRZ_E_IO, "no room is left");
+}
+
+static void write__a_file_that_cannot_be_closed_is_removed(void **state)
+{
+    frz_env_options options = FRZ_ENV_OPTIONS_INIT;
+    frz_storage storage = frz_storage_local;
+    frz_env *env;
+    char folder[] = "/tmp/arrow-ipc-write-XXXXXX";
+    char path[64];
+    frz_error err = {0};
+    struct ArrowArrayStream stream;
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/a.arrow", folder);
+    storage.close = failing_close;
+    options.storage = &storage;
+    assert_ok(frz_env_new(&options, &env, &err), &err);
+    assert_ok(make_stream(env, "+s", "l", &stream, &err), &err);
+    assert_fails(frz_ipc_write_file(env, path, &stream, NULL, NULL, &err), &err, FRZ_E_IO,
+                 "no room is left");
+    stream.release(&stream);
+    frz_env_free(env);
+    assert_int_not_equal(access(path, F_OK), 0);
+    assert_int_equal(rmdir(folder), 0);
+}
+
 static frz_code write_both(const frz_env *env, frz_error *err)
 {
     frz_code rc = FRZ_OK;
@@ -172,6 +206,7 @@ int main(void)
         TEST_WITH_ENV(write__a_file_has_its_magic_at_both_ends),
         TEST_WITH_ENV(write__refuses_what_breaks_the_interface),
         TEST_WITH_ENV(write__passes_on_what_the_function_fails_with),
+        cmocka_unit_test(write__a_file_that_cannot_be_closed_is_removed),
         cmocka_unit_test(write__every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
