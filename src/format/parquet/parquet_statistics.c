@@ -412,6 +412,11 @@ bool parquet_statistics_index_holds(const parquet_file *file, size_t column,
         if (index->null_page[i] == 0 && (s.min_value.ptr == NULL || s.max_value.ptr == NULL)) {
             return false;
         }
+        /* in a file of this library's own its counts would be believed */
+        if (index->null_page[i] == 0 && index->null_counts != NULL &&
+            !nulls_certain(file, column, index->null_counts[i], INT64_MAX)) {
+            return false;
+        }
     }
     return true;
 }

@@ -532,6 +532,28 @@ static void splice__page_bounds_without_an_order_stay_behind(void **state)
     splice_close(&t);
 }
 
+/* Writers may leave null structs out of the nulls of what is in them. */
+static void splice__page_null_counts_in_doubt_stay_behind(void **state)
+{
+    splice_test t;
+    frz_parquet_written written;
+    splice_open(&t, *state);
+    write_source(&t,
+                 "{'id':1,'name':'s','required':false,'type':{'type':'struct','fields':["
+                 "{'id':2,'name':'a','required':false,'type':'long'}]}}",
+                 "[{'s':{'a':1}},{},{'s':{'a':null}}]", NULL);
+    ((parquet_file *)t.file)->metadata.created_by = FRZ_STR("another");
+    frz_data_file *out = splice_all(&t, frz_data_file_type(t.file), &written);
+    outside x = outside_of(&t, t.file, 0, 0);
+    outside y = outside_of(&t, out, 0, 0);
+    assert_true(x.has_bounds && y.has_offsets);
+    assert_false(y.has_bounds);
+    outside_reset(&x);
+    outside_reset(&y);
+    frz_data_file_close(out);
+    splice_close(&t);
+}
+
 /* Overwrite bytes of the source file and open it again. */
 static void damage_source(splice_test *t, int64_t offset, const void *bytes, size_t len)
 {
@@ -672,6 +694,7 @@ int main(void)
         TEST_WITH_ENV(splice__damaged_places_of_chunks_are_not_copied),
         TEST_WITH_ENV(splice__indexes_counts_and_filters_come_along),
         TEST_WITH_ENV(splice__page_bounds_without_an_order_stay_behind),
+        TEST_WITH_ENV(splice__page_null_counts_in_doubt_stay_behind),
         TEST_WITH_ENV(splice__damaged_indexes_and_filters_stay_behind),
         TEST_WITH_ENV(metrics__doubtful_statistics_are_unknown),
         TEST_WITH_ENV(metrics__old_bounds_of_signed_numbers_count),
