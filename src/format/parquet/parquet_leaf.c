@@ -397,8 +397,7 @@ static frz_code need_block(parquet_leaf *leaf, frz_error *err)
     if (leaf->block_at < leaf->block_count) {
         return FRZ_OK;
     }
-    bool fresh = p->left == 0;
-    if (fresh) {
+    if (p->left == 0) {
         rc = parquet_pages_header(p, err);
         if (rc != FRZ_OK) {
             return rc;
@@ -412,13 +411,6 @@ static frz_code need_block(parquet_leaf *leaf, frz_error *err)
     leaf->reps = leaf->block.data + n;
     FRZ_TRY(fill_levels(leaf, &p->reps, leaf->column->max_rep, n, leaf->reps, err));
     FRZ_TRY(fill_levels(leaf, &p->defs, leaf->column->max_def, n, leaf->defs, err));
-    if (fresh && p->locator.active && leaf->reps[0] != 0) {
-        rc = frz_fail_at(err, FRZ_E_CORRUPT, p->header_at,
-                         "page at byte %" PRIu64
-                         " begins inside a row, which no page does where there is an offset index",
-                         p->header_at);
-        goto out;
-    }
     p->left -= (int64_t)n;
     leaf->block_at = 0;
     leaf->block_count = n;

@@ -6,8 +6,8 @@
  * nor looked at, and nothing behind the last wanted page of a run is read ahead. A page begins with
  * a row wherever there is an offset index, in repeated columns, too.
  *
- * What the index says of a page is compared with the page's header. The sizes are not: a header
- * tells the true one. spec: Page Index, OffsetIndex
+ * What the index says of a page is compared with the page's header, and in repeated columns with
+ * its levels. The sizes are not: a header tells the true one. spec: Page Index, OffsetIndex
  */
 #include <inttypes.h>
 
@@ -142,8 +142,8 @@ static frz_code disagree(const parquet_pages *p, const char *what, int64_t heade
                          frz_error *err)
 {
     return frz_fail_at(err, FRZ_E_CORRUPT, p->header_at,
-                       "page at byte %" PRIu64 ": its header says %" PRId64
-                       " %s, the offset index %" PRId64,
+                       "page at byte %" PRIu64 " has %" PRId64
+                       " %s, the offset index says %" PRId64,
                        p->header_at, header, what, index);
 }
 
@@ -171,6 +171,34 @@ frz_code parquet_pages_check_located(const parquet_pages *p, frz_error *err)
                            p->header_at, h->num_values, p->num_values);
     }
     return FRZ_OK;
+}
+
+frz_code parquet_pages_check_rows(const parquet_pages *p, frz_error *err)
+{
+    const parquet_locator *l = &p->locator;
+    size_t page = l->next - 1;
+    int64_t wanted = parquet_page_end_row(&l->index, page) - l->index.pages[page].first_row;
+    int64_t rows = 0;
+    parquet_hybrid reps = p->reps;
+    uint8_t *levels = p->scratch->raw;
+    for (int64_t left = p->header.num_values; left > 0;) {
+        size_t n = (size_t)FRZ_MIN(left, (int64_t)sizeof p->scratch->raw);
+        if (parquet_hybrid_u8(&reps, levels, n) != n) {
+            return FRZ_OK; /* found out when the levels are read */
+        }
+        if (left == p->header.num_values && levels[0] != 0) {
+            return frz_fail_at(err, FRZ_E_CORRUPT, p->header_at,
+                               "page at byte %" PRIu64
+                               " begins inside a row, which no page does where there is an offset "
+                               "index",
+                               p->header_at);
+        }
+        for (size_t i = 0; i < n; i++) {
+            rows += levels[i] == 0;
+        }
+        left -= (int64_t)n;
+    }
+    return rows == wanted ? FRZ_OK : disagree(p, "rows by its levels", rows, wanted, err);
 }
 
 bool parquet_pages_seek(parquet_pages *p, int64_t row, int64_t *first)

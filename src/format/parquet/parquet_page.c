@@ -861,6 +861,9 @@ frz_code parquet_pages_open(parquet_pages *p, frz_error *err)
     } else {
         FRZ_TRY(open_v1(p, err));
     }
+    if (p->locator.active && p->column->max_rep > 0) {
+        FRZ_TRY(parquet_pages_check_rows(p, err));
+    }
     p->left = p->header.num_values;
     p->has_header = false;
     bool last = p->locator.active ? p->locator.next == p->locator.index.count : p->values_left == 0;

@@ -385,6 +385,8 @@ frz_code parquet_pages_plan(parquet_pages *p, const parquet_chunk *chunk, size_t
 frz_code parquet_pages_locate(parquet_pages *p, frz_error *err);
 /* With an index: what the header that was read must agree with. */
 frz_code parquet_pages_check_located(const parquet_pages *p, frz_error *err);
+/* With an index: the rows of the repeated page that was opened are as many as it says. */
+frz_code parquet_pages_check_rows(const parquet_pages *p, frz_error *err);
 /* With an index: a page turned out to need the dictionary. */
 frz_code parquet_pages_fetch_dictionary(parquet_pages *p, frz_error *err);
 /* Make the page that holds a row of the group (or the end) the next one, if it lies ahead; *first
