@@ -332,6 +332,109 @@ def test_no_row_is_lost(tmp_path, seed):
     assert sum(a.left < a.rows for a in answers) > len(answers) // 10
 
 
+# ---- one proof at a time ------------------------------------------------------------------------------
+
+
+def write(path, columns, **options):
+    pq.write_table(pa.table(columns), path, **{"use_dictionary": False, **options})
+
+
+def test_statistics_skip_row_groups(tmp_path):
+    path = tmp_path / "t.parquet"
+    write(path, {"a": range(1000), "n": [None if i < 500 else i for i in range(1000)]}, row_group_size=100)
+    answer = prune_one(path, "a BETWEEN 250 AND 260")
+    assert (answer.by_statistics, answer.left) == (9, 100)
+    assert prune_one(path, "n IS NOT NULL").by_statistics == 5
+    assert prune_one(path, "n IS NULL").by_statistics == 5
+
+
+def test_dictionaries_skip_row_groups(tmp_path):
+    path = tmp_path / "t.parquet"
+    write(path, {"a": [i % 10 * 10 for i in range(1000)]}, row_group_size=500, use_dictionary=True)
+    assert prune_one(path, "a = 15").by_dictionary == 2
+    assert prune_one(path, "a BETWEEN 11 AND 19 OR a IN (-5, 25)").by_dictionary == 2
+    assert prune_one(path, "a = 20").left == 1000
+    # a dictionary that was given up says nothing
+    rng = random.Random(3)
+    write(path, {"a": [rng.randrange(2**40) * 2 for i in range(3000)]}, use_dictionary=True,
+          dictionary_pagesize_limit=1000, data_page_size=500)
+    assert prune_one(path, f"a = {2**40 + 1}").by_dictionary == 0
+
+
+@pytest.mark.parametrize("writer", ["pyarrow", "duckdb"])
+def test_bloom_filters_skip_row_groups(tmp_path, writer):
+    path = tmp_path / "t.parquet"
+    if writer == "pyarrow":
+        write(path, {"a": [i * 2 for i in range(2000)], "s": [f"k{i * 2}" for i in range(2000)]},
+              row_group_size=500, bloom_filter_options={"a": {"ndv": 500}, "s": {"ndv": 500}})
+    else:
+        # DuckDB makes them for columns that have a dictionary; a large one is not read here
+        duckdb.sql(f"COPY (SELECT i * 2 AS a, 'k' || (i * 2) AS s FROM range(100000) t(i), range(2)) "
+                   f"TO '{path}' (FORMAT parquet, ROW_GROUP_SIZE 204800, DICTIONARY_SIZE_LIMIT 200000)")
+    groups = prune_one(path, "a IS NOT NULL").groups
+    odd = [prune_one(path, f"a = {v}") for v in range(101, 141, 2)]
+    assert sum(a.by_statistics + a.by_bloom for a in odd) > groups * len(odd) * 0.9
+    assert sum(a.by_bloom for a in odd) > 0
+    text = [prune_one(path, f"s = 'k{v}'") for v in range(101, 141, 2)]
+    assert sum(a.by_bloom for a in text) > 0
+    assert prune_one(path, "a = 100").matches >= 1
+
+
+def test_the_page_index_skips_pages(tmp_path):
+    path = tmp_path / "t.parquet"
+    write(path, {"a": range(10000), "b": [i // 100 for i in range(10000)]}, write_page_index=True,
+          max_rows_per_page=100)
+    answer = prune_one(path, "a = 5050")
+    assert (answer.pages, answer.left) == (99, 100)
+    # two columns: what both leave
+    assert prune_one(path, "a < 300 AND b > 1").left == 100
+    assert prune_one(path, "a < 300 OR b > 97").left == 500
+
+
+def test_what_duckdb_wrote_loses_no_row(tmp_path):
+    path = tmp_path / "t.parquet"
+    rng = random.Random(11)
+    table, columns = make_table(rng)
+    flat = {name: kind for name, kind in columns.items()
+            if name not in ("f16", "tm", "id", "fx", "d38") and "." not in name}
+    source = table.select(list(flat))
+    duckdb.sql("SET preserve_insertion_order = true")
+    duckdb.sql(f"COPY (SELECT * FROM source) TO '{path}' (FORMAT parquet, ROW_GROUP_SIZE 2048)")
+    answers = prune(path, [condition(rng, flat) for _ in range(CONDITIONS)])
+    assert sum(a.error is None and a.left < a.rows for a in answers) > 10
+
+
+# ---- rows through the offset index ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_row_ranges_by_the_offset_index(tmp_path, seed):
+    rng = random.Random(seed)
+    n = 20000
+    wide = [rng.getrandbits(60) for _ in range(n)]
+    share = rng.choice([0, 0.1, 0.9])
+    table = pa.table({
+        "x": [None if rng.random() < share else v for v in wide],
+        "s": [None if rng.random() < share else f"v{v % 100003}" for v in wide],
+        "d": [f"k{v % 3000:09}" for v in wide],
+        "l": [None if i % 11 == 0 else wide[i:i + i % 5] for i in range(n)],
+        "ls": [[{"a": wide[i], "b": None if i % 3 else str(i)}] * (i % 4) for i in range(n)],
+        "st": [None if i % 13 == 0 else {"p": wide[i], "q": None if i % 5 == 0 else f"q{i}"}
+               for i in range(n)]})
+    path = tmp_path / "t.parquet"
+    pq.write_table(table, path, write_page_index=True, data_page_size=rng.choice([1000, 20000]),
+                   data_page_version=rng.choice(["1.0", "2.0"]), row_group_size=rng.choice([7000, n]),
+                   compression=rng.choice(["none", "zstd"]), use_dictionary=rng.choice([True, False, ["d"]]),
+                   dictionary_pagesize_limit=rng.choice([20000, 1 << 20]))
+    expected = parquet_rows.rows(table)
+    for _ in range(6):
+        cuts = sorted(rng.sample(range(n + 1), 2 * rng.choice([1, 3, 20])))
+        pairs = [(a, min(b, a + rng.choice([1, 40, 5000]))) for a, b in zip(cuts[::2], cuts[1::2])]
+        ours, error = parquet_rows.dump(path, ",".join(f"{a}:{b}" for a, b in pairs))
+        assert error is None
+        assert parquet_rows.difference(ours, [row for a, b in pairs for row in expected[a:b]]) is None
+
+
 # ---- files of others -----------------------------------------------------------------------------
 
 CORPORA = os.environ.get("FRAZIL_CORPORA", "../shared/corpora")

@@ -144,8 +144,8 @@ static bool dictionary_may_hold(prune *p, prune_leaf *leaf, const frz_interval *
     if (!leaf->asked_members) {
         leaf->asked_members = true;
         p->rc = parquet_members_load(p->file, &leaf->chunk, leaf->column, p->group,
-                                     leaf->field->type, atomic_load(&p->scratches.first),
-                                     &p->scratch, &leaf->members, &leaf->has_members, p->err);
+                                     leaf->field->type, p->scratches.first, &p->scratch,
+                                     &leaf->members, &leaf->has_members, p->err);
     }
     return p->rc != FRZ_OK || !leaf->has_members || parquet_members_hold(&leaf->members, interval);
 }

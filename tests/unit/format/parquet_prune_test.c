@@ -6,6 +6,7 @@
 #include "unit/format/parquet_big_file.h"
 #include "unit/format/parquet_chunk_edit.h"
 #include "unit/format/parquet_prune_check.h"
+#include "unit/test_alloc.h"
 
 /* ColumnOrder in the footer */
 enum { NO_ORDER = 0, TYPE_ORDER = 1, OTHER_ORDER = 7 };
@@ -243,6 +244,101 @@ static void prune__only_provided_fields_prove_something(void **state)
     big_close(&f);
 }
 
+/* A file of some pages with a filter of more than a hundred kilobytes. */
+static void write_bloom_file(big_file *f, frz_env *env, bool no_page_index)
+{
+    static const frz_parquet_bloom_column bloom = {.column = "id", .fpp = 0.00001};
+    const frz_parquet_write_options opts = {.struct_size = sizeof opts,
+                                            .page_rows = 1000,
+                                            .blooms = &bloom,
+                                            .bloom_count = 1,
+                                            .no_page_index = no_page_index};
+    frz_error err = {0};
+    frz_parquet_writer *w;
+    *f = (big_file){.env = env};
+    place_init(&f->p);
+    frz_arena_init(&f->arena, env, FRZ_ARENA_NO_LIMIT);
+    f->type = rows_type(&f->arena, BIG_FIELDS);
+    struct ArrowArray batch = big_batch(env, f->type, 0, 20000);
+    assert_ok(frz_parquet_writer_open(env, f->p.path, f->type, &opts, &w, &err), &err);
+    assert_ok(frz_parquet_writer_write(w, &batch, &err), &err);
+    assert_ok(frz_parquet_writer_finish(w, false, NULL, NULL, &err), &err);
+    frz_array_release(&batch);
+}
+
+/* A question costs the filter's header and a block of 32 bytes. */
+static void prune__large_bloom_filters_are_not_read_whole(void **state)
+{
+    frz_error err = {0};
+    frz_row_range *ranges;
+    size_t count;
+    frz_prune_report report;
+    big_file f;
+    write_bloom_file(&f, *state, true);
+    assert_ok(frz_data_file_open(f.env, f.p.path, NULL, &f.file, &err), &err);
+    parquet_chunk chunk;
+    assert_ok(parquet_file_chunk((const parquet_file *)f.file, 0, 0, &chunk, &err), &err);
+    assert_true(chunk.bloom_filter_length > 100000);
+    uint64_t before = bytes_read(f.env);
+    big_prune(&f, "id = 4294967297", &ranges, &count, &report);
+    assert_int_equal(count, 0);
+    assert_int_equal(report.groups_by_bloom, 1);
+    assert_true(bytes_read(f.env) - before < 1000);
+    char sql[64];
+    snprintf(sql, sizeof sql, "id IN (4294967297, %lld)", (long long)key_of(19999));
+    big_prune(&f, sql, &ranges, &count, &report);
+    assert_int_equal(count, 1);
+    big_close(&f);
+}
+
+/* ---- without memory ---- */
+
+static big_file *prepared;
+static const char *prepared_sql;
+
+/* Prune and read what is left, by the page index and the offset index. */
+static frz_code prune_with(const frz_env *env, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_data_file *file = NULL;
+    frz_bound_expr *filter = NULL;
+    const frz_expr *expr;
+    prune_rows left = {0};
+    frz_row_range *ranges;
+    size_t count;
+    frz_prune_report report = {0};
+    prune_checker c = {.env = env, .type = prepared->type};
+    frz_prune_request request = {.provided = prepared->type};
+    frz_arena_init(&c.arena, env, FRZ_ARENA_NO_LIMIT);
+    FRZ_TRY(frz_expr_parse(&c.arena, frz_str_from(prepared_sql), &expr, err));
+    FRZ_TRY(frz_expr_bind_filter(env, expr, prepared->type, &filter, err));
+    FRZ_TRY(frz_data_file_open(env, prepared->p.path, NULL, &file, err));
+    c.file = file;
+    c.filter = request.filter = filter;
+    FRZ_TRY(frz_data_file_prune(file, &request, &c.arena, &ranges, &count, &report, err));
+    FRZ_TRY(prune_read(&c, prepared->type, ranges, count, &left, err));
+out:
+    frz_free(env, left.items);
+    frz_data_file_close(file);
+    frz_bound_expr_free(filter);
+    frz_arena_reset(&c.arena);
+    frz_env_drop_cache((frz_env *)(uintptr_t)env);
+    return rc;
+}
+
+static void prune__every_allocation_may_fail(void **state)
+{
+    big_file f;
+    char sql[64];
+    write_bloom_file(&f, *state, false);
+    snprintf(sql, sizeof sql, "id = %lld AND s <> 'x'", (long long)key_of(1501));
+    prepared = &f;
+    prepared_sql = sql;
+    uint64_t calls = test_fail_every_allocation(prune_with);
+    print_message("%llu allocations\n", (unsigned long long)calls);
+    big_close(&f);
+}
+
 /* ---- files that lie ---- */
 
 /* A column chunk gets other statistics: are the rows that match still found? */
@@ -434,6 +530,8 @@ int main(void)
         TEST_WITH_ENV(prune__random_filters_lose_no_row),
         TEST_WITH_ENV(prune__a_point_in_a_sorted_file_reads_one_percent),
         TEST_WITH_ENV(prune__only_provided_fields_prove_something),
+        TEST_WITH_ENV(prune__large_bloom_filters_are_not_read_whole),
+        TEST_WITH_ENV(prune__every_allocation_may_fail),
         TEST_WITH_ENV(prune__bounds_that_lie_lose_no_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
