@@ -18,9 +18,12 @@
 
 /* Without statistics of encodings only the old name proves it: there the dictionary page itself is
  * not listed as PLAIN, while levels are RLE or BIT_PACKED. */
-static bool is_all_dictionary(const parquet_chunk *chunk)
+bool parquet_members_possible(const parquet_chunk *chunk)
 {
     uint32_t levels = UINT32_C(1) << PARQUET_RLE | UINT32_C(1) << PARQUET_BIT_PACKED;
+    if (chunk->num_values <= 0) {
+        return false;
+    }
     if (chunk->has_encoding_stats) {
         return chunk->all_dictionary;
     }
@@ -168,7 +171,7 @@ frz_code parquet_members_load(const parquet_file *file, const parquet_chunk *chu
 {
     frz_error why = {0};
     *known = false;
-    if (!is_all_dictionary(chunk) || chunk->num_values <= 0) {
+    if (!parquet_members_possible(chunk)) {
         return FRZ_OK;
     }
     frz_code rc = load(&file->columns[column], chunk, type, scratch, arena, out, known, &why);

@@ -139,13 +139,28 @@ static const frz_field_stats *group_stats(void *ctx, int32_t field_id)
     return leaf != NULL && p->rc == FRZ_OK && ask_chunk(p, leaf) ? &leaf->stats : NULL;
 }
 
+/* Scratch memory is made for the first dictionary: most files need none. */
+static frz_code load_members(prune *p, prune_leaf *leaf)
+{
+    frz_code rc = FRZ_OK;
+    if (!parquet_members_possible(&leaf->chunk)) {
+        return FRZ_OK;
+    }
+    if (p->scratches.first == NULL) {
+        FRZ_TRY(parquet_scratches_init(&p->scratches, p->env, p->file, p->err));
+    }
+    FRZ_TRY(parquet_members_load(p->file, &leaf->chunk, leaf->column, p->group, leaf->field->type,
+                                 p->scratches.first, &p->scratch, &leaf->members,
+                                 &leaf->has_members, p->err));
+out:
+    return rc;
+}
+
 static bool dictionary_may_hold(prune *p, prune_leaf *leaf, const frz_interval *interval)
 {
     if (!leaf->asked_members) {
         leaf->asked_members = true;
-        p->rc = parquet_members_load(p->file, &leaf->chunk, leaf->column, p->group,
-                                     leaf->field->type, p->scratches.first, &p->scratch,
-                                     &leaf->members, &leaf->has_members, p->err);
+        p->rc = load_members(p, leaf);
     }
     return p->rc != FRZ_OK || !leaf->has_members || parquet_members_hold(&leaf->members, interval);
 }
@@ -493,7 +508,6 @@ frz_code parquet_file_prune(const frz_data_file *base, const frz_type *file_type
     for (size_t i = 0; i < range_count; i++) {
         report->rows += ranges[i].end - ranges[i].start;
     }
-    FRZ_TRY(parquet_scratches_init(&p.scratches, base->env, p.file, err));
     FRZ_TRY(add_fields(&p, file_type));
     FRZ_TRY(prune_groups(&p, ranges, range_count));
     FRZ_TRY(take_ranges(&p, out, count));

@@ -22,6 +22,8 @@ typedef struct parquet_members {
     size_t count;
 } parquet_members;
 
+/* False: data pages may hold other values. */
+bool parquet_members_possible(const parquet_chunk *chunk);
 /* Read the dictionary of a chunk as values of a type. *known is false if data pages may hold other
  * values, or the dictionary is large or damaged (which is logged). */
 frz_code parquet_members_load(const parquet_file *file, const parquet_chunk *chunk, size_t column,
