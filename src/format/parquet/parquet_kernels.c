@@ -94,12 +94,27 @@ static uint8_t plain_largest_u8(const uint8_t *values, size_t n)
     return largest;
 }
 
+#define EACH_BYTE UINT64_C(0x0101010101010101)
+#define TOP_BITS UINT64_C(0x8080808080808080)
+
+/* One bit for each of eight bytes that is at least so much, least up to 128: with its top bit set a
+ * byte stays above 127 after the subtraction, and no byte borrows from the next. */
+static unsigned eight_at_least(uint64_t bytes, uint8_t least)
+{
+    uint64_t top = (((bytes | TOP_BITS) - least * EACH_BYTE) | bytes) & TOP_BITS;
+    return (unsigned)((top >> 7) * UINT64_C(0x0102040810204080) >> 56);
+}
+
 static void plain_at_least(const uint8_t *levels, size_t n, uint8_t least, uint64_t *out)
 {
     for (size_t i = 0; i < n; i += 64, out++) {
         size_t take = FRZ_MIN(n - i, (size_t)64);
         uint64_t word = 0;
-        for (size_t k = 0; k < take; k++) {
+        size_t k = 0;
+        for (; least <= 128 && k + 8 <= take; k += 8) {
+            word |= (uint64_t)eight_at_least(frz_load_le64(levels + i + k), least) << k;
+        }
+        for (; k < take; k++) {
             word |= (uint64_t)(levels[i + k] >= least) << k;
         }
         *out = word;

@@ -289,9 +289,9 @@ static void kernels__levels_as_words(void **state)
         for (size_t n = 0; n < MOST; n++) {
             uint8_t *levels = malloc(n + 1);
             uint64_t words[MOST / 64 + 1];
-            uint8_t least = (uint8_t)next_below(5);
+            uint8_t least = (uint8_t)(n % 3 == 0 ? next_below(256) : next_below(5));
             for (size_t i = 0; i < n; i++) {
-                levels[i] = (uint8_t)(next_below(30) == 0 ? 255 : next_below(5));
+                levels[i] = (uint8_t)(n % 3 == 0 ? next_below(256) : next_below(5));
             }
             k->at_least(levels, n, least, words);
             for (size_t i = 0; i < (n + 63) / 64 * 64; i++) {
