@@ -391,6 +391,31 @@ def test_the_page_index_skips_pages(tmp_path):
     assert prune_one(path, "a < 300 OR b > 97").left == 500
 
 
+@pytest.mark.parametrize("t", [pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()])
+def test_unsigned_bounds_are_unsigned(tmp_path, t):
+    path = tmp_path / "t.parquet"
+    top = 2 ** min(t.bit_width, 63) - 1
+    values = sorted({i * (top // 250) for i in range(251)} | {top})
+    write(path, {"a": pa.array(values, t)}, row_group_size=50, write_page_index=True, max_rows_per_page=10)
+    answers = prune(path, [f"a = {v}" for v in values] + [f"a > {values[-3]}", f"a < {values[2]}"])
+    assert all(a.error is None and a.matches >= 1 and a.left <= 20 for a in answers)
+
+
+@pytest.mark.parametrize("bloom", [True, False])
+def test_either_zero_is_both(tmp_path, bloom):
+    path = tmp_path / "t.parquet"
+    for values in ([-0.0] * 5, [0.0] * 5, [-0.0, 0.0]):
+        write(path, {"d": values, "f": pa.array(values, pa.float32())}, write_page_index=True,
+              write_statistics=not bloom,
+              bloom_filter_options={"d": {"ndv": 5}, "f": {"ndv": 5}} if bloom else None)
+        for name in ("d", "f"):
+            for zero in ("0e0", "-0e0", "0"):
+                for op in ("=", "<=", ">="):
+                    assert prune_one(path, f"{name} {op} {zero}").left == len(values)
+        if bloom:
+            assert prune_one(path, "d = 1e0").by_bloom == 1
+
+
 def test_what_duckdb_wrote_loses_no_row(tmp_path):
     path = tmp_path / "t.parquet"
     rng = random.Random(11)

@@ -53,8 +53,9 @@ static void check_bytes(big_file *f, const frz_row_range *ranges, size_t count)
 static void locate__only_pages_with_wanted_rows_are_read(void **state)
 {
     static const frz_row_range one[] = {{123456, 123457}};
-    static const frz_row_range gaps[] = {{0, 1},         {499, 501},     {700, 701},
-                                         {30000, 31000}, {49999, 50001}, {150000, 150001}};
+    static const frz_row_range gaps[] = {{0, 1},         {499, 501},      {700, 701},
+                                         {2200, 2201},   {4100, 4101},    {30000, 31000},
+                                         {49999, 50001}, {150000, 150001}};
     static const frz_row_range first[] = {{0, PAGE_ROWS}};
     static const frz_row_range last[] = {{BIG_ROWS - 1, BIG_ROWS}};
     static const frz_row_range same_page[] = {{1000, 1010}, {1020, 1030}, {1490, 1500}};
