@@ -32,6 +32,13 @@ bool parquet_members_possible(const parquet_chunk *chunk)
 
 /* ---- entries as values ---- */
 
+/* Of booleans, bounds say all; foreign types are not compared. */
+static bool has_members(const frz_type *type)
+{
+    return type->id == FRZ_TYPE_STRING || type->id == FRZ_TYPE_BINARY ||
+           (type->id != FRZ_TYPE_FOREIGN && frz_type_width(type) > 0);
+}
+
 static void fixed_value(const uint8_t *at, size_t width, frz_value *out)
 {
     switch (out->type->id) {
@@ -171,7 +178,7 @@ frz_code parquet_members_load(const parquet_file *file, const parquet_chunk *chu
 {
     frz_error why = {0};
     *known = false;
-    if (!parquet_members_possible(chunk)) {
+    if (!parquet_members_possible(chunk) || !has_members(type)) {
         return FRZ_OK;
     }
     frz_code rc = load(&file->columns[column], chunk, type, scratch, arena, out, known, &why);

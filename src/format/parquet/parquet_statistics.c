@@ -42,10 +42,38 @@ static bool has_old_order(const parquet_element *e)
     }
 }
 
+static bool written_by(const parquet_file *file, const char *const *writers, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (frz_str_starts_with(file->metadata.created_by, frz_str_from(writers[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Arrow before 4.0 compared the bytes of decimals one by one, each with a sign of its own;
+ * parquet-rs goes wrong where they are not equally many. */
+static bool misorders(const parquet_file *file, const parquet_element *e)
+{
+    static const char *const bytewise[] = {
+        "parquet-cpp version", "parquet-cpp-arrow version 0.", "parquet-cpp-arrow version 1.",
+        "parquet-cpp-arrow version 2.", "parquet-cpp-arrow version 3."};
+    static const char *const by_length[] = {"parquet-rs"};
+    if (e->logical != PARQUET_LOGICAL_DECIMAL ||
+        (e->physical != PARQUET_BYTE_ARRAY && e->physical != PARQUET_FIXED_LEN_BYTE_ARRAY)) {
+        return false;
+    }
+    return written_by(file, bytewise, FRZ_ARRAY_COUNT(bytewise)) ||
+           (e->physical == PARQUET_BYTE_ARRAY &&
+            written_by(file, by_length, FRZ_ARRAY_COUNT(by_length)));
+}
+
 static bool has_order(const parquet_file *file, size_t column)
 {
     const parquet_metadata *m = &file->metadata;
-    if (m->column_orders == NULL || column >= m->column_order_count) {
+    if (m->column_orders == NULL || column >= m->column_order_count ||
+        misorders(file, file->columns[column].element)) {
         return false;
     }
     int8_t order = m->column_orders[column];
@@ -154,12 +182,7 @@ static bool count_possible(bool has, int64_t count, int64_t most)
 static bool counts_null_structs(const parquet_file *file)
 {
     static const char *const writers[] = {"parquet-mr", "parquet-cpp-arrow", "frazil"};
-    for (size_t i = 0; i < FRZ_ARRAY_COUNT(writers); i++) {
-        if (frz_str_starts_with(file->metadata.created_by, frz_str_from(writers[i]))) {
-            return true;
-        }
-    }
-    return false;
+    return written_by(file, writers, FRZ_ARRAY_COUNT(writers));
 }
 
 /* A count of nulls that others than these writers made can be believed where no struct around the

@@ -343,7 +343,7 @@ static void prune__every_allocation_may_fail(void **state)
 
 /* A column chunk gets other statistics: are the rows that match still found? */
 static bool finds_rows(const frz_env *env, const char *fields, const char *rows, const char *sql,
-                       const parquet_statistics *statistics, int8_t order)
+                       const parquet_statistics *statistics, int8_t order, const char *created_by)
 {
     place p;
     frz_arena arena;
@@ -372,6 +372,9 @@ static bool finds_rows(const frz_env *env, const char *fields, const char *rows,
     edit_chunk(inner, 0, 0, &chunk);
     inner->metadata.column_orders = &order;
     inner->metadata.column_order_count = order == NO_ORDER ? 0 : 1;
+    if (created_by != NULL) {
+        inner->metadata.created_by = frz_str_from(created_by);
+    }
     prune_checker c = {.env = env, .file = file, .type = type};
     frz_arena_init(&c.arena, env, FRZ_ARENA_NO_LIMIT);
     assert_ok(frz_expr_parse(&arena, frz_str_from(sql), &expr, &err), &err);
@@ -518,10 +521,112 @@ static void prune__bounds_that_lie_lose_no_row(void **state)
     };
     for (size_t i = 0; i < FRZ_ARRAY_COUNT(cases); i++) {
         if (finds_rows(*state, cases[i].fields, cases[i].rows, cases[i].sql, &cases[i].statistics,
-                       cases[i].order) != cases[i].found) {
+                       cases[i].order, NULL) != cases[i].found) {
             fail_msg("case %zu: %s", i, cases[i].sql);
         }
     }
+}
+
+/* 128 and 300 as the bounds of 1, 128 and 300: bytes were compared as signed numbers. */
+static void prune__misordered_decimals_are_known_by_their_writer(void **state)
+{
+    static const parquet_statistics statistics = {.min_value = FRZ_STR("\0\0\0\0\0\0\0\0\x80"),
+                                                  .max_value = FRZ_STR("\0\0\0\0\0\0\0\x01\x2c")};
+    static const struct {
+        const char *writer;
+        bool found;
+    } cases[] = {
+        {"parquet-cpp version 1.5.1-SNAPSHOT", true},
+        {"parquet-cpp-arrow version 3.0.0", true},
+        {"parquet-cpp-arrow version 4.0.0", false},
+        {"parquet-cpp-arrow version 30.0.0", false},
+    };
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(cases); i++) {
+        assert_int_equal(finds_rows(*state, C("decimal(20,0)"),
+                                    "[{'c':'1'},{'c':'128'},{'c':'300'}]", "c = 1", &statistics,
+                                    TYPE_ORDER, cases[i].writer),
+                         cases[i].found);
+    }
+}
+
+/* The bytes of a page with a dictionary of booleans, one bit each, all false. */
+static void put_boolean_dictionary(frz_buf *out, int32_t count)
+{
+    frz_error err = {0};
+    parquet_thrift_out t;
+    parquet_put_begin(&t, out, &err);
+    parquet_put_i32(&t, 1, PARQUET_DICTIONARY_PAGE);
+    parquet_put_i32(&t, 2, count / 8);
+    parquet_put_i32(&t, 3, count / 8);
+    parquet_put_struct(&t, 7);
+    parquet_put_i32(&t, 1, count);
+    parquet_put_i32(&t, 2, PARQUET_PLAIN);
+    parquet_put_end(&t);
+    parquet_put_end(&t);
+    assert_ok(frz_buf_reserve(out, (size_t)count / 8, &err), &err);
+    memset(out->data + out->len, 0, (size_t)count / 8);
+    out->len += (size_t)count / 8;
+}
+
+/* Where bytes stand in a file. */
+static int64_t find_in_file(const char *path, frz_str bytes)
+{
+    static char all[1 << 16];
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    size_t len = fread(all, 1, sizeof all, f);
+    fclose(f);
+    for (size_t i = 0; i + bytes.len <= len; i++) {
+        if (memcmp(all + i, bytes.ptr, bytes.len) == 0) {
+            return (int64_t)i;
+        }
+    }
+    fail_msg("the bytes are not in the file");
+    return -1;
+}
+
+/* The chunk of booleans is said to lie inside a value of another column, where there is a page. */
+static void prune__dictionaries_of_booleans_prove_nothing(void **state)
+{
+    static const frz_parquet_write_options opts = {
+        .struct_size = sizeof opts, .codec = FRZ_PARQUET_UNCOMPRESSED, .no_dictionary = true};
+    frz_error err = {0};
+    big_file f = {.env = *state};
+    frz_parquet_writer *w;
+    parquet_chunk chunk;
+    frz_row_range *ranges;
+    frz_prune_report report;
+    size_t count;
+    frz_buf page;
+    char rows[4096] = "[{'c':true,'b':'";
+    place_init(&f.p);
+    frz_arena_init(&f.arena, f.env, FRZ_ARENA_NO_LIMIT);
+    frz_buf_init(&page, f.env, FRZ_BUF_NO_LIMIT);
+    put_boolean_dictionary(&page, 8192);
+    for (size_t i = 0; i < page.len; i++) {
+        snprintf(rows + strlen(rows), 3, "%02x", page.data[i]);
+    }
+    strcat(rows, "'}]");
+    f.type =
+        rows_type(&f.arena, C("boolean") ",{'id':2,'name':'b','required':false,'type':'binary'}");
+    struct ArrowArray batch = rows_batch(f.env, f.type, rows);
+    assert_ok(frz_parquet_writer_open(f.env, f.p.path, f.type, &opts, &w, &err), &err);
+    assert_ok(frz_parquet_writer_write(w, &batch, &err), &err);
+    assert_ok(frz_parquet_writer_finish(w, false, NULL, NULL, &err), &err);
+    frz_array_release(&batch);
+    assert_ok(frz_data_file_open(f.env, f.p.path, NULL, &f.file, &err), &err);
+    assert_ok(parquet_file_chunk((parquet_file *)f.file, 0, 0, &chunk, &err), &err);
+    chunk.statistics = (parquet_statistics){.min_exact = -1, .max_exact = -1};
+    chunk.encodings = 1u << PARQUET_PLAIN_DICTIONARY;
+    chunk.dictionary_page_offset = find_in_file(f.p.path, frz_buf_view(&page));
+    chunk.data_page_offset = chunk.dictionary_page_offset + (int64_t)page.len;
+    chunk.total_compressed_size = (int64_t)page.len;
+    edit_chunk((parquet_file *)f.file, 0, 0, &chunk);
+    big_prune(&f, "c = true", &ranges, &count, &report);
+    assert_int_equal(report.groups_by_dictionary, 0);
+    assert_int_equal(report.rows_left, 1);
+    frz_buf_reset(&page);
+    big_close(&f);
 }
 
 int main(void)
@@ -533,6 +638,8 @@ int main(void)
         TEST_WITH_ENV(prune__large_bloom_filters_are_not_read_whole),
         TEST_WITH_ENV(prune__every_allocation_may_fail),
         TEST_WITH_ENV(prune__bounds_that_lie_lose_no_row),
+        TEST_WITH_ENV(prune__misordered_decimals_are_known_by_their_writer),
+        TEST_WITH_ENV(prune__dictionaries_of_booleans_prove_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
