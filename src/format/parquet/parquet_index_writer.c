@@ -236,9 +236,12 @@ static void put_bounds(parquet_thrift_out *t, const parquet_index_out *index, in
     parquet_put_list(t, id, PARQUET_THRIFT_BINARY, count);
     for (size_t i = 0; i < count; i++) {
         const index_page *p = page_at(index, i);
-        const char *at = (const char *)index->bounds.data + (upper ? p->upper_at : p->lower_at);
-        frz_str bound = {at, upper ? p->upper_len : p->lower_len};
-        parquet_put_item_binary(t, p->only_nulls ? FRZ_STR("") : bound);
+        frz_str bound = FRZ_STR("");
+        if (!p->only_nulls) {
+            bound.ptr = (const char *)index->bounds.data + (upper ? p->upper_at : p->lower_at);
+            bound.len = upper ? p->upper_len : p->lower_len;
+        }
+        parquet_put_item_binary(t, bound);
     }
 }
 
