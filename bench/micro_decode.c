@@ -1,15 +1,13 @@
 /*
- * The inner loops of decoding, plain and with what this processor offers, and Snappy against its
- * library: nanoseconds per value, the least of several runs over data that fits the second cache.
+ * The inner loops of decoding, plain and with what this processor offers: nanoseconds per value,
+ * the least of several runs over data that fits the second cache.
  * Usage: micro_decode [NAME]; with a name only what contains it.
  */
-#include <snappy-c.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "codec/codec.h"
 #include "format/parquet/parquet_read.h"
 
 #define VALUES 65536
@@ -44,7 +42,6 @@ typedef struct data {
     int32_t *offsets;
     size_t dense; /* ones of bits */
     uint64_t words[VALUES / 64], more[VALUES / 64];
-    frz_codec *snappy;
     uint8_t *packed;
     size_t packed_len;
     volatile uint64_t sink;
@@ -142,19 +139,6 @@ static void bits_of_levels(data *d)
     d->sink += parquet_hybrid_bits(&h, d->out, 0, VALUES);
 }
 
-static void snappy_own(data *d)
-{
-    d->sink += (uint64_t)frz_codec_decompress(d->snappy, d->packed, d->packed_len, d->out,
-                                              VALUES * 8, NULL);
-}
-
-static void snappy_library(data *d)
-{
-    size_t len = VALUES * 8;
-    d->sink +=
-        (uint64_t)snappy_uncompress((const char *)d->packed, d->packed_len, (char *)d->out, &len);
-}
-
 /* ---- measuring ---- */
 
 static double measure(data *d, body run)
@@ -220,23 +204,6 @@ static void report_kernels(data *d, const char *wanted)
     }
 }
 
-/* Times that grow by random steps, as INT64. */
-static void report_snappy(data *d, const char *wanted)
-{
-    uint64_t *times = (uint64_t *)(void *)d->in;
-    times[0] = UINT64_C(1700000000000000);
-    for (size_t i = 1; i < VALUES; i++) {
-        times[i] = times[i - 1] + next_random() % 10000000;
-    }
-    d->packed_len = VALUES * 16;
-    snappy_compress((const char *)d->in, VALUES * 8, (char *)d->packed, &d->packed_len);
-    if (wanted == NULL || strstr("snappy", wanted) != NULL) {
-        double library = measure(d, snappy_library);
-        double own = measure(d, snappy_own);
-        printf("%-24s %8.3f %8.3f %8.2f\n", "snappy (library, own)", library, own, library / own);
-    }
-}
-
 /* A run of ones, then a group, of random bits, in turn. */
 static void make_levels(data *d)
 {
@@ -293,8 +260,7 @@ int main(int argc, char **argv)
     const char *wanted = argc > 1 ? argv[1] : NULL;
     uint8_t **memory[] = {&d.in, &d.out, &d.packed, &d.text, &d.bits, &d.levels};
     frz_error err = {0};
-    if (frz_env_new(NULL, &d.env, &err) != FRZ_OK ||
-        frz_codec_new(d.env, FRZ_CODEC_SNAPPY, 0, &d.snappy, &err) != FRZ_OK) {
+    if (frz_env_new(NULL, &d.env, &err) != FRZ_OK) {
         fprintf(stderr, "micro_decode: %s\n", err.message);
         return 1;
     }
@@ -308,13 +274,11 @@ int main(int argc, char **argv)
            "ratio");
     report_widths(&d, wanted);
     report_kernels(&d, wanted);
-    report_snappy(&d, wanted);
     for (size_t i = 0; i < FRZ_ARRAY_COUNT(memory); i++) {
         free(*memory[i]);
     }
     free(d.indices);
     free(d.offsets);
-    frz_codec_free(d.snappy);
     frz_env_free(d.env);
     return 0;
 }

@@ -85,6 +85,23 @@ static frz_code none_decompress(const void *src, size_t src_len, void *dst, size
     return FRZ_OK;
 }
 
+/* The length that the stream begins with is looked at first: the library writes that many bytes. */
+static frz_code snappy_decompress(const void *src, size_t src_len, void *dst, size_t dst_len,
+                                  frz_error *err)
+{
+    size_t said;
+    if (snappy_uncompressed_length(src, src_len, &said) != SNAPPY_OK) {
+        return codec_bad_stream(FRZ_CODEC_SNAPPY, dst_len, err);
+    }
+    if (said != dst_len) {
+        return codec_wrong_size(FRZ_CODEC_SNAPPY, said, dst_len, err);
+    }
+    if (snappy_uncompress(src, src_len, dst, &said) != SNAPPY_OK || said != dst_len) {
+        return codec_bad_stream(FRZ_CODEC_SNAPPY, dst_len, err);
+    }
+    return FRZ_OK;
+}
+
 /* The two bytes that begin zlib's wrapping of deflate, which some writers took for gzip. */
 static bool is_zlib(const uint8_t *in, size_t len)
 {
@@ -180,7 +197,7 @@ frz_code frz_codec_decompress(frz_codec *codec, const void *src, size_t src_len,
     case FRZ_CODEC_NONE:
         return none_decompress(src, src_len, dst, dst_len, err);
     case FRZ_CODEC_SNAPPY:
-        return codec_snappy_decompress(src, src_len, to, dst_len, err);
+        return snappy_decompress(src, src_len, to, dst_len, err);
     case FRZ_CODEC_GZIP:
         return gzip_decompress(codec, src, src_len, to, dst_len, err);
     case FRZ_CODEC_ZSTD:

@@ -10,11 +10,6 @@
 frz_code codec_wrong_size(frz_codec_id id, size_t found, size_t expected, frz_error *err);
 frz_code codec_bad_stream(frz_codec_id id, size_t expected, frz_error *err);
 
-/* ---- codec_snappy.c ---- */
-
-frz_code codec_snappy_decompress(const void *src, size_t src_len, void *dst, size_t dst_len,
-                                 frz_error *err);
-
 /* ---- codec_brotli.c; all memory is the environment's ---- */
 
 frz_code codec_brotli_decompress(const frz_env *env, const void *src, size_t src_len, void *dst,
