@@ -26,6 +26,8 @@ const char *frz_status_name(frz_status status);
 
 typedef enum frz_content {
     FRZ_CONTENT_DATA = 0,
+    FRZ_CONTENT_POSITION_DELETES = 1, /* in delete manifests of versions 2 and 3 only */
+    FRZ_CONTENT_EQUALITY_DELETES = 2,
     FRZ_CONTENT_DATA_MANIFEST = 3,
     FRZ_CONTENT_DELETE_MANIFEST = 4
 } frz_content;
@@ -38,7 +40,18 @@ typedef struct frz_column_file {
     int64_t file_size;
 } frz_column_file;
 
-#define FRZ_NO_VALUE INT64_MIN /* null in an optional long of an entry */
+/* One value of a partition tuple, by partition field id; of the transform's result type. */
+typedef struct frz_partition_value {
+    int32_t field_id;
+    frz_value value;
+} frz_partition_value;
+
+/* A deletion vector: a blob of a Puffin file. spec: deletion_vector; v3 content_offset */
+typedef struct frz_deletion_vector {
+    frz_str location; /* as recorded */
+    int64_t offset, size;
+    int64_t cardinality;
+} frz_deletion_vector;
 
 /* One row of a manifest. Values that may be null say how. */
 typedef struct frz_entry {
@@ -62,6 +75,13 @@ typedef struct frz_entry {
     const frz_field_stats *stats; /* known ones only, any order */
     size_t stats_count;
     bool has_deletion_vector;
+    frz_deletion_vector deletion_vector;  /* of a data file in v4, of a delete file in v3 */
+    const frz_partition_value *partition; /* fields of the entry's spec, in the spec's order */
+    size_t partition_count;
+    const int32_t *equality_ids; /* EQUALITY_DELETES */
+    size_t equality_id_count;
+    frz_str referenced_data_file; /* delete files for one data file, as recorded; ptr NULL: none */
+    int64_t position;             /* ordinal number of the entry in its manifest */
 } frz_entry;
 
 /* ---- reading (meta_manifest_read.c) ---- */

@@ -8,23 +8,74 @@
 #include "frazil/table.h"
 #include "io/io_file.h"
 #include "type/type_schema.h"
+#include "type/type_transform.h"
 
 #define FRZ_FORMAT_VERSION 4
+
+#define FRZ_NO_VALUE INT64_MIN /* null or absent, of an optional long */
 
 typedef struct frz_property_kv {
     frz_str key, value;
 } frz_property_kv;
+
+/* spec: Partition Specs. Fields with unknown transforms are kept and never used for pruning. */
+typedef struct frz_partition_field {
+    int32_t field_id; /* 1000 and up */
+    const int32_t *source_ids;
+    size_t source_count;
+    frz_str name;
+    frz_transform transform;
+} frz_partition_field;
+
+typedef struct frz_partition_spec {
+    int32_t spec_id;
+    const frz_partition_field *fields;
+    size_t field_count;
+} frz_partition_spec;
+
+/* spec: Sorting */
+typedef struct frz_sort_field {
+    const int32_t *source_ids;
+    size_t source_count;
+    frz_transform transform;
+    bool descending, nulls_last;
+} frz_sort_field;
+
+typedef struct frz_sort_order {
+    int32_t order_id;
+    const frz_sort_field *fields;
+    size_t field_count;
+} frz_sort_order;
+
+/* spec: Snapshot References */
+typedef struct frz_ref {
+    frz_str name;
+    int64_t snapshot_id;
+    bool is_tag;
+    int64_t max_ref_age_ms, max_snapshot_age_ms, min_snapshots_to_keep; /* FRZ_NO_VALUE: none */
+} frz_ref;
+
+typedef struct frz_snapshot_log_entry {
+    int64_t timestamp_ms, snapshot_id;
+} frz_snapshot_log_entry;
+
+typedef struct frz_metadata_log_entry {
+    int64_t timestamp_ms;
+    frz_str metadata_file; /* as recorded */
+} frz_metadata_log_entry;
 
 typedef struct frz_snapshot {
     int64_t snapshot_id;
     int64_t parent_id; /* 0: none */
     int64_t sequence_number;
     int64_t timestamp_ms;
-    frz_str root_manifest; /* as recorded, may be relative; ptr NULL: has a manifest list */
-    frz_str manifest_list;
-    int32_t schema_id; /* -1: none recorded */
-    int64_t first_row_id, added_rows;
-    const frz_property_kv *summary; /* "operation" among them */
+    frz_str root_manifest;    /* as recorded, may be relative; ptr NULL: has a manifest list */
+    frz_str manifest_list;    /* ptr NULL: has a root manifest, or manifests of version 1 */
+    const frz_str *manifests; /* version 1 without a manifest list */
+    size_t manifest_count;
+    int32_t schema_id;                /* -1: none recorded */
+    int64_t first_row_id, added_rows; /* FRZ_NO_VALUE: none recorded (before version 3) */
+    const frz_property_kv *summary;   /* "operation" among them */
     size_t summary_count;
 } frz_snapshot;
 
@@ -41,6 +92,18 @@ typedef struct frz_metadata {
     const frz_schema *const *schemas;
     size_t schema_count;
     int32_t current_schema_id;
+    const frz_partition_spec *specs;
+    size_t spec_count;
+    int32_t default_spec_id;
+    const frz_sort_order *sort_orders;
+    size_t sort_order_count;
+    int32_t default_sort_order_id;
+    const frz_ref *refs; /* "main" among them as soon as there is a current snapshot */
+    size_t ref_count;
+    const frz_snapshot_log_entry *snapshot_log;
+    size_t snapshot_log_count;
+    const frz_metadata_log_entry *metadata_log;
+    size_t metadata_log_count;
     const frz_property_kv *properties;
     size_t property_count;
     const frz_snapshot *snapshots; /* in the order of the file */
@@ -79,6 +142,9 @@ const frz_snapshot *frz_metadata_current_snapshot(const frz_metadata *metadata);
 const frz_schema *frz_metadata_schema(const frz_metadata *metadata,
                                       int32_t schema_id); /* or NULL */
 const frz_schema *frz_metadata_current_schema(const frz_metadata *metadata);
+const frz_partition_spec *frz_metadata_spec(const frz_metadata *metadata,
+                                            int32_t spec_id);                /* or NULL */
+const frz_ref *frz_metadata_ref(const frz_metadata *metadata, frz_str name); /* or NULL */
 /* The snapshot asked for (0: the current one; NULL if the table has none) and the schema that a
  * read of it uses: the snapshot's own if one was named, else the current one. */
 frz_code frz_table_snapshot(const frz_table *table, int64_t snapshot_id,
