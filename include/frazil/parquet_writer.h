@@ -130,8 +130,8 @@ FRZ_API frz_code frz_parquet_writer_create(const frz_env *env, const char *locat
  *               and numbers of buffers and children are checked; that buffers are as long as they
  *               say is taken on trust
  * @return FRZ_OK, FRZ_E_ARGUMENT naming column and row of a null in a column that has none, or of
- *         an array that contradicts itself. After a failure only close, which fails, and abort are
- *         left.
+ *         an array that contradicts itself; also if a row of the batch is null as a whole, for
+ *         which Parquet has no place. After a failure only close, which fails, and abort are left.
  */
 FRZ_API frz_code frz_parquet_writer_write(frz_parquet_writer *writer,
                                           const struct ArrowArray *batch, frz_error *err);

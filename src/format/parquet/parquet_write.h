@@ -549,7 +549,10 @@ frz_code parquet_plain_append(const parquet_write_leaf *leaf, const struct Arrow
 
 /* ---- arrays of callers (parquet_write_check.c) ---- */
 
-/* FRZ_E_ARGUMENT if what the batch says of itself is not possible or not of the schema. */
+/* FRZ_E_ARGUMENT if the batch has no possible number of rows, or rows that are null as a whole. Of
+ * batches as they come: normalizing looks at their columns only. */
+frz_code parquet_check_rows(const struct ArrowArray *batch, frz_error *err);
+/* The same if what the rest of the batch says of itself is not possible or not of the schema. */
 frz_code parquet_check_batch(const parquet_write_schema *schema, const struct ArrowArray *batch,
                              frz_error *err);
 

@@ -148,6 +148,37 @@ out:
     return rc;
 }
 
+/* Only columns have nulls in a file: a row without a value would be written as what its columns
+ * happen to hold. */
+static frz_code check_no_null_rows(const struct ArrowArray *batch, frz_error *err)
+{
+    const uint8_t *validity =
+        batch->n_buffers > 0 && batch->buffers != NULL ? batch->buffers[0] : NULL;
+    if (batch->null_count > 0 && validity == NULL) {
+        return frz_fail(err, FRZ_E_ARGUMENT, "a batch has %lld null rows, but no validity",
+                        (long long)batch->null_count);
+    }
+    if (batch->null_count == 0 || validity == NULL ||
+        frz_bitmap_count(validity, batch->offset, batch->length) == batch->length) {
+        return FRZ_OK;
+    }
+    int64_t row = 0;
+    while (!frz_is_null(batch, row)) {
+        row++;
+    }
+    frz_fail(err, FRZ_E_ARGUMENT, "row %lld of a batch is null as a whole", (long long)row);
+    frz_hint(err, "a file has nulls in columns only: leave the row out, or make each column null");
+    return FRZ_E_ARGUMENT;
+}
+
+frz_code parquet_check_rows(const struct ArrowArray *batch, frz_error *err)
+{
+    if (batch->length < 0 || batch->offset < 0 || batch->length > INT64_MAX - batch->offset) {
+        return frz_fail(err, FRZ_E_ARGUMENT, "a batch has an impossible length or offset");
+    }
+    return check_no_null_rows(batch, err);
+}
+
 frz_code parquet_check_batch(const parquet_write_schema *schema, const struct ArrowArray *batch,
                              frz_error *err)
 {
@@ -155,9 +186,6 @@ frz_code parquet_check_batch(const parquet_write_schema *schema, const struct Ar
     if (batch->n_children != (int64_t)root->child_count) {
         return frz_fail(err, FRZ_E_ARGUMENT, "a batch has %lld columns, the file has %zu",
                         (long long)batch->n_children, root->child_count);
-    }
-    if (batch->length < 0 || batch->offset < 0 || batch->length > INT64_MAX - batch->offset) {
-        return frz_fail(err, FRZ_E_ARGUMENT, "a batch has an impossible length or offset");
     }
     return check_children(schema, root, batch->children, batch->offset + batch->length, err);
 }

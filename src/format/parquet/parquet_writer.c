@@ -429,8 +429,9 @@ frz_code frz_parquet_writer_write(frz_parquet_writer *writer, const struct Arrow
                                   frz_error *err)
 {
     frz_code rc = check_usable(writer, err);
+    assert(writer->state != PARQUET_WRITER_COLUMNS);
+    rc = rc == FRZ_OK ? parquet_check_rows(batch, err) : rc;
     if (rc == FRZ_OK) {
-        assert(writer->state != PARQUET_WRITER_COLUMNS);
         rc = writer->normalizer != NULL ? write_normalized(writer, batch, err)
                                         : write_batch(writer, batch, err);
     }

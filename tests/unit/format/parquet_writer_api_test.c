@@ -416,6 +416,68 @@ static void arrays__that_contradict_themselves_are_refused(void **state)
     fixture_reset(&f);
 }
 
+typedef struct row_case {
+    int64_t offset, length, null_count;
+    const char *phrase; /* NULL: written */
+} row_case;
+
+static void check_rows(fixture *f, struct ArrowArray *batch, const row_case *c)
+{
+    frz_parquet_writer *w;
+    frz_parquet_writer_info info;
+    batch->offset = c->offset;
+    batch->length = c->length;
+    batch->null_count = c->null_count;
+    if (c->phrase != NULL) {
+        check_batch(f, batch, c->phrase);
+        return;
+    }
+    assert_ok(frz_parquet_writer_create(f->env, f->path, &f->schema, NULL, &w, &f->err), &f->err);
+    assert_ok(frz_parquet_writer_write(w, batch, &f->err), &f->err);
+    assert_ok(frz_parquet_writer_close(w, &info, &f->err), &f->err);
+    assert_int_equal(info.rows, c->length);
+    assert_int_equal(unlink(f->path), 0);
+}
+
+/* Row 2 of 4 is null; a slice may be without it. */
+static void check_null_row(fixture *f, struct ArrowArray *batch)
+{
+    static const row_case cases[] = {
+        {0, 4, 1, "row 2 of a batch is null as a whole"},
+        {0, 4, -1, "row 2 of a batch is null as a whole"},
+        {1, 3, -1, "row 1 of a batch is null as a whole"},
+        {0, 2, -1, NULL},
+        {3, 1, -1, NULL},
+        {0, 4, 0, NULL}, /* what says that it has no nulls is believed, as in columns */
+    };
+    static const row_case no_validity[] = {{0, 4, 1, "1 null rows, but no validity"},
+                                           {0, 4, -1, NULL}};
+    static const uint8_t valid[] = {0xFB};
+    const void *none = batch->buffers[0];
+    batch->buffers[0] = valid;
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(cases); i++) {
+        check_rows(f, batch, &cases[i]);
+    }
+    batch->buffers[0] = none;
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(no_validity); i++) {
+        check_rows(f, batch, &no_validity[i]);
+    }
+}
+
+static void arrays__with_rows_that_are_null_as_a_whole_are_refused(void **state)
+{
+    fixture f;
+    fixture_init(&f, state);
+    struct ArrowArray batch = rows_batch(f.env, f.type, ROWS);
+    check_null_row(&f, &batch);
+    const char *format = f.schema.children[0]->format;
+    f.schema.children[0]->format = "tss:"; /* seconds, which are brought into another form first */
+    check_null_row(&f, &batch);
+    f.schema.children[0]->format = format;
+    batch.release(&batch);
+    fixture_reset(&f);
+}
+
 /* ---- unfinished files ---- */
 
 static void files__that_are_not_finished_are_no_parquet_files(void **state)
@@ -454,6 +516,7 @@ int main(void)
         TEST_WITH_ENV(options__members_that_a_caller_does_not_know_are_defaults),
         TEST_WITH_ENV(options__without_sense_are_refused),
         TEST_WITH_ENV(arrays__that_contradict_themselves_are_refused),
+        TEST_WITH_ENV(arrays__with_rows_that_are_null_as_a_whole_are_refused),
         TEST_WITH_ENV(files__that_are_not_finished_are_no_parquet_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
