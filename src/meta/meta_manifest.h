@@ -38,6 +38,7 @@ typedef struct frz_column_file {
     size_t field_id_count;
     frz_str file_format;
     int64_t file_size;
+    frz_str key_metadata; /* ptr NULL: none */
 } frz_column_file;
 
 /* One value of a partition tuple, by partition field id; of the transform's result type. */
@@ -51,6 +52,7 @@ typedef struct frz_deletion_vector {
     frz_str location; /* as recorded */
     int64_t offset, size;
     int64_t cardinality;
+    frz_str key_metadata; /* of the Puffin file; ptr NULL: none */
 } frz_deletion_vector;
 
 /* One row of a manifest. Values that may be null say how. */
@@ -82,6 +84,8 @@ typedef struct frz_entry {
     size_t equality_id_count;
     frz_str referenced_data_file; /* delete files for one data file, as recorded; ptr NULL: none */
     int64_t position;             /* ordinal number of the entry in its manifest */
+    bool is_masked;               /* not live by the manifest's deletion vector */
+    frz_str key_metadata;         /* ptr NULL: none */
 } frz_entry;
 
 /* ---- reading (meta_manifest_read.c) ---- */
