@@ -67,6 +67,8 @@ typedef struct frz_format_model {
     int64_t (*row_count)(const frz_data_file *file);
     /* The file's own schema as Iceberg types in the file's arena; ids 0 where the file has none. */
     const frz_type *(*schema)(const frz_data_file *file);
+    /* The value of a key of the file's own metadata; ptr NULL: there is none. */
+    frz_str (*metadata)(const frz_data_file *file, frz_str key);
     /* Row numbers at which the file's row groups end, ascending. */
     const int64_t *(*group_ends)(const frz_data_file *file, size_t *count);
     /* type: the file's schema with ids filled in (name mapping), or schema() itself. */
@@ -96,6 +98,9 @@ const char *frz_data_file_location(const frz_data_file *file);
 /* The schema with ids as opened (mapping applied). */
 const frz_type *frz_data_file_type(const frz_data_file *file);
 bool frz_data_file_has_field(const frz_data_file *file, int32_t field_id); /* top level */
+/* The value of a key of the file's own metadata, such as "schema" and "partition-spec-id" of a
+ * manifest: a view that lives as long as the file. False if there is none. */
+bool frz_data_file_metadata(const frz_data_file *file, const char *key, frz_str *value);
 const int64_t *frz_data_file_group_ends(const frz_data_file *file, size_t *count);
 const frz_format_model *frz_data_file_model(const frz_data_file *file);
 

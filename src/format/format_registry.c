@@ -177,6 +177,12 @@ bool frz_data_file_has_field(const frz_data_file *file, int32_t field_id)
     return field_id != 0 && frz_type_index_of_id(file->type, field_id) >= 0;
 }
 
+bool frz_data_file_metadata(const frz_data_file *file, const char *key, frz_str *value)
+{
+    *value = file->model->metadata(file, frz_str_from(key));
+    return value->ptr != NULL;
+}
+
 const int64_t *frz_data_file_group_ends(const frz_data_file *file, size_t *count)
 {
     return file->model->group_ends(file, count);

@@ -25,8 +25,6 @@ frz_code frz_parquet_check_readable(const frz_data_file *file, frz_error *err);
 int64_t frz_parquet_field_bytes(const frz_data_file *file, int32_t field_id);
 /* Offsets at which row groups start, ascending, as split_offsets; in the file's arena. */
 const int64_t *frz_parquet_split_offsets(const frz_data_file *file, size_t *count);
-/* Value of a footer key, ptr NULL if absent. */
-frz_str frz_parquet_key_value(const frz_data_file *file, const char *key);
 
 /* ---- native types (parquet_native.c) ---- */
 

@@ -57,6 +57,17 @@ static const frz_type *file_schema(const frz_data_file *base)
     return ((const parquet_file *)base)->root.type;
 }
 
+static frz_str file_metadata(const frz_data_file *base, frz_str key)
+{
+    const parquet_metadata *m = &((const parquet_file *)base)->metadata;
+    for (size_t i = 0; i < m->key_count; i++) {
+        if (frz_str_equal(m->keys[i].key, key)) {
+            return m->keys[i].value;
+        }
+    }
+    return (frz_str){NULL, 0};
+}
+
 static const int64_t *file_group_ends(const frz_data_file *base, size_t *count)
 {
     const parquet_file *file = (const parquet_file *)base;
@@ -80,6 +91,7 @@ const frz_format_model frz_parquet_model = {
     .close = file_close,
     .row_count = file_row_count,
     .schema = file_schema,
+    .metadata = file_metadata,
     .group_ends = file_group_ends,
     .read = parquet_reader_open,
     .next = parquet_reader_next,

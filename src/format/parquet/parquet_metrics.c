@@ -36,18 +36,6 @@ const int64_t *frz_parquet_split_offsets(const frz_data_file *base, size_t *coun
     return file->split_offsets;
 }
 
-frz_str frz_parquet_key_value(const frz_data_file *base, const char *key)
-{
-    const parquet_file *file = as_parquet(base);
-    frz_str wanted = frz_str_from(key);
-    for (size_t i = 0; i < file->metadata.key_count; i++) {
-        if (frz_str_equal(file->metadata.keys[i].key, wanted)) {
-            return file->metadata.keys[i].value;
-        }
-    }
-    return (frz_str){NULL, 0};
-}
-
 /* ---- statistics of fields ---- */
 
 typedef struct metrics_walk {

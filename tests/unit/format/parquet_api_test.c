@@ -346,6 +346,21 @@ static void file__tells_about_itself(void **state)
     place_remove(&p);
 }
 
+static void file__tells_its_metadata_by_key(void **state)
+{
+    frz_error err = {0};
+    frz_data_file *file = NULL;
+    frz_str value;
+    place p;
+    place_init(&p, *state);
+    assert_ok(frz_data_file_open(*state, p.path, NULL, &file, &err), &err);
+    assert_true(frz_data_file_metadata(file, "team", &value));
+    assert_true(frz_str_equal(value, FRZ_STR("ice")));
+    assert_false(frz_data_file_metadata(file, "tea", &value));
+    frz_data_file_close(file);
+    place_remove(&p);
+}
+
 static void file__of_another_kind_is_refused(void **state)
 {
     frz_parquet_file *file = NULL;
@@ -473,6 +488,7 @@ int main(void)
         TEST_WITH_ENV(reader__reports_what_it_skipped),
         TEST_WITH_ENV(reader__no_columns_are_rows_all_the_same),
         TEST_WITH_ENV(file__tells_about_itself),
+        TEST_WITH_ENV(file__tells_its_metadata_by_key),
         TEST_WITH_ENV(file__of_another_kind_is_refused),
         TEST_WITH_ENV(stream__ends_with_the_file),
         TEST_WITH_ENV(reader__returns_the_types_of_the_file_or_of_tables),

@@ -321,6 +321,7 @@ static void file__footer_facts(void **state)
     frz_error err = {0};
     frz_data_file *file = NULL;
     size_t count;
+    frz_str value;
     assert_ok(frz_data_file_open(*state, FLAT, NULL, &file, &err), &err);
     assert_int_equal(frz_data_file_row_count(file), 5);
     const int64_t *ends = frz_data_file_group_ends(file, &count);
@@ -336,7 +337,7 @@ static void file__footer_facts(void **state)
     assert_false(frz_data_file_has_field(file, 0));
     assert_true(frz_parquet_field_bytes(file, 5) > 0);
     assert_int_equal(frz_parquet_field_bytes(file, 99), 0);
-    assert_null(frz_parquet_key_value(file, "nothing").ptr);
+    assert_false(frz_data_file_metadata(file, "nothing", &value));
     frz_data_file_close(file);
 }
 
