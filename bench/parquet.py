@@ -16,8 +16,10 @@ WORK = ROOT / "build" / "bench" / "parquet"
 COLUMNS = 4  # of each file; "one" reads the second
 LIBRARIES = ["frazil", "pyarrow", "duckdb", "polars", "carquet"]
 CODECS = ["none", "snappy", "zstd"]
-REPEAT_FOR = 0.5  # seconds at least, and
-REPEAT_MOST = 15
+TURNS = 3  # of each library for each cell, each of about
+TURN_SECONDS = 0.06
+TURN_LEAST, TURN_MOST = 1, 20  # repetitions
+SLOWER, LARGER = 1.05, 1.02  # ratios that are marked
 
 
 # ---- the columns ----
@@ -107,16 +109,6 @@ def make_files(rows):
 
 # ---- one library in one process ----
 
-def least(task):
-    best, count, end = 1e9, 0, time.perf_counter() + REPEAT_FOR
-    while count < 3 or (time.perf_counter() < end and count < REPEAT_MOST):
-        begin = time.perf_counter()
-        task()
-        best = min(best, time.perf_counter() - begin)
-        count += 1
-    return best
-
-
 def pyarrow_tasks(threads):
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -186,63 +178,109 @@ TASKS = {"pyarrow": pyarrow_tasks, "polars": polars_tasks, "duckdb": duckdb_task
          "carquet": carquet_tasks}
 
 
-def run_library(library, threads, cells):
-    """In a process of its own: one JSON line for each cell."""
+def least(task, out, seconds):
+    """Least seconds of a task that is repeated for a while; what it wrote last time is removed."""
+    best, count, end = 1e9, 0, time.perf_counter() + seconds
+    while count < TURN_LEAST or (time.perf_counter() < end and count < TURN_MOST):
+        out.unlink(missing_ok=True)
+        begin = time.perf_counter()
+        task()
+        best = min(best, time.perf_counter() - begin)
+        count += 1
+    return best
+
+
+def serve(library, threads):
+    """A turn for each line of standard input, as bench/parquet_bench.c takes them."""
     read, write = TASKS[library](threads)
-    for kind, codec, what in cells:
-        path, out = path_of(kind, codec), WORK / f"out.{library}.parquet"
-        figure = {}
+    last, task = None, None
+    for line in sys.stdin:
+        what, seconds, path, out, codec = line.rstrip("\n").split("\t")
+        out = pathlib.Path(out)
         try:
-            if what == "write":
-                out.unlink(missing_ok=True)
-                figure["seconds"] = least(write(path, out, codec))
-                figure["bytes"] = out.stat().st_size
-                out.unlink()
-            else:
+            if last != (what, path):
+                last, task = (what, path), None  # what the last one held is free first
                 columns = ["c1"] if what == "one" else None
-                figure["seconds"] = least(read(path, columns))
+                task = write(path, out, codec) if what == "write" else read(path, columns)
+            figure = {"seconds": least(task, out, float(seconds))}
+            if what == "write":
+                figure["bytes"] = out.stat().st_size
         except Exception as failure:  # a library that cannot is shown as such
             figure = {"error": f"{type(failure).__name__}: {failure}"[:200]}
         print(json.dumps(figure), flush=True)
 
 
-# ---- Frazil ----
+# ---- libraries in turn ----
 
-def run_frazil(threads, cells):
-    """The same through bench/parquet_bench.c, one process for all cells."""
-    words = [BIN / "parquet_bench", threads, REPEAT_FOR, REPEAT_MOST]
-    for kind, codec, what in cells:
-        words += [what, path_of(kind, codec), WORK / "out.frazil.parquet", codec]
-    done = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, check=True)
-    return [json.loads(line) for line in done.stdout.decode().splitlines()]
+class Library:
+    """A process that measures one library. With one thread it has one processor, since not every
+    library keeps to its number of threads."""
+
+    def __init__(self, name, threads):
+        command = [str(BIN / "parquet_bench"), str(threads)] if name == "frazil" else [
+            sys.executable, __file__, "--library", name, str(threads)]
+        if threads == 1:
+            command = ["taskset", "-c", str(max(os.sched_getaffinity(0)))] + command
+        self.out = WORK / f"out.{name}.parquet"
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        text=True)
+
+    def measure(self, cell, seconds):
+        kind, codec, what = cell
+        words = [what, seconds, path_of(kind, codec), self.out, codec]
+        print(*words, sep="\t", file=self.process.stdin, flush=True)
+        line = self.process.stdout.readline()
+        if not line:
+            sys.exit(f"{self.process.args}: ended with status {self.process.wait()}")
+        return json.loads(line)
+
+    def close(self):
+        """What it wrote last is removed."""
+        self.process.stdin.close()
+        self.process.wait()
+        self.out.unlink(missing_ok=True)
 
 
-def run_other(library, threads, cells):
-    done = subprocess.run([sys.executable, __file__, "--library", library, str(threads)],
-                          input=json.dumps(cells), stdout=subprocess.PIPE, text=True, check=True)
-    return [json.loads(line) for line in done.stdout.splitlines()]
+def measure_cells(threads, cells):
+    """Name of a library -> a figure for each cell. The libraries take turns, so that a machine
+    whose speed varies is the same for all."""
+    libraries = {name: Library(name, threads) for name in LIBRARIES}
+    results = {name: [] for name in LIBRARIES}
+    for cell in cells:
+        figures = {}
+        for _ in range(TURNS):
+            for name, library in libraries.items():
+                if "error" in figures.get(name, {}):
+                    continue
+                figure = library.measure(cell, TURN_SECONDS)
+                if name not in figures or figure.get("seconds", 0) < figures[name]["seconds"]:
+                    figures[name] = figure
+        for name in LIBRARIES:
+            results[name].append(figures[name])
+    for library in libraries.values():
+        library.close()
+    return results
 
 
-def check_values(rows):
+def check_values(chosen):
     """Every file read by Frazil, and written by Frazil, is what pyarrow reads."""
     import pyarrow as pa
     import pyarrow.parquet as pq
-    for kind in kinds(rows):
+    frazil = Library("frazil", 1)
+    for kind in chosen:
         for codec in CODECS:
-            path, out = path_of(kind, codec), WORK / "check.parquet"
+            path = path_of(kind, codec)
             wanted = pq.read_table(path)
             stream = subprocess.run([BIN / "frazil", "cat", path, "--format", "arrow"],
                                     stdout=subprocess.PIPE, check=True).stdout
-            out.unlink(missing_ok=True)
-            subprocess.run([BIN / "parquet_bench", "1", "0", "1", "write", path, out, codec],
-                           stdout=subprocess.DEVNULL, check=True)
-            for found in (pa.ipc.open_stream(stream).read_all(), pq.read_table(out)):
+            frazil.measure((kind, codec, "write"), 0)
+            for found in (pa.ipc.open_stream(stream).read_all(), pq.read_table(frazil.out)):
                 if not found.cast(wanted.schema).equals(wanted):
                     sys.exit(f"{path}: values differ")
-            out.unlink()
+    frazil.close()
 
 
-# ---- the table ----
+# ---- the tables ----
 
 def versions():
     found = {}
@@ -254,29 +292,66 @@ def versions():
     return found
 
 
-def print_table(what, threads, cells, results):
-    """A line for each kind and codec: seconds, and Frazil's against the fastest other."""
+def best_other(results, i, figure):
+    """The least of a figure among the other libraries, and whose it is."""
+    return min((results[name][i][figure], name) for name in LIBRARIES
+               if name != "frazil" and figure in results[name][i])
+
+
+def ratio(results, i, figure):
+    return results["frazil"][i][figure] / best_other(results, i, figure)[0]
+
+
+def row_of(results, i, figure, scale):
+    values = [results[name][i].get(figure) for name in LIBRARIES]
+    return "".join(f"{value * scale:10.2f}" if value else f"{'-':>10}" for value in values)
+
+
+def print_table(run):
+    """A line for each kind and codec: milliseconds, and Frazil's against the fastest other."""
+    what, threads, cells, results = run["what"], run["threads"], run["cells"], run["results"]
     print(f"\n{what}, {threads} thread{'s' if threads > 1 else ''}: milliseconds"
           f"{' and megabytes' if what == 'write' else ''}")
     print(f"{'':26}{'codec':8}" + "".join(f"{name:>10}" for name in LIBRARIES) + "     ratio")
-    behind = []
     for i, (kind, codec, _) in enumerate(cells):
-        figures = {name: results[name][i].get("seconds") for name in LIBRARIES}
-        others = [value for name, value in figures.items() if value and name != "frazil"]
-        ratio = figures["frazil"] / min(others)
-        cols = "".join(f"{value * 1e3:10.2f}" if value else f"{'-':>10}"
-                       for value in figures.values())
-        print(f"{kind:26}{codec:8}{cols}{ratio:10.2f}{' *' if ratio > 1.05 else ''}")
-        if ratio > 1.05:
-            behind.append((kind, codec, round(ratio, 2)))
+        slower = ratio(results, i, "seconds")
+        print(f"{kind:26}{codec:8}{row_of(results, i, 'seconds', 1e3)}{slower:10.2f}"
+              f"{' *' if slower > SLOWER else ''}")
         if what == "write":
-            sizes = {name: results[name][i].get("bytes") for name in LIBRARIES}
-            smallest = min(value for name, value in sizes.items() if value and name != "frazil")
-            cols = "".join(f"{value / 1e6:10.2f}" if value else f"{'-':>10}"
-                           for value in sizes.values())
-            size = sizes["frazil"] / smallest
-            print(f"{'':34}{cols}{size:10.2f}{' *' if size > 1.02 else ''}")
-    print(f"{len(cells) - len(behind)} of {len(cells)} within 5 % of the fastest other")
+            larger = ratio(results, i, "bytes")
+            print(f"{'':34}{row_of(results, i, 'bytes', 1e-6)}{larger:10.2f}"
+                  f"{' *' if larger > LARGER else ''}")
+    within = sum(ratio(results, i, "seconds") <= SLOWER for i in range(len(cells)))
+    print(f"{within} of {len(cells)} within 5 % of the fastest other", flush=True)
+
+
+def markdown(run, figure, unit, scale, bound):
+    """A table of docs/benchmarks.md: Frazil's figure, the best other's and whose it is, the ratio
+    in bold where Frazil is behind."""
+    results = run["results"]
+    lines = [f"| {unit} | " + " | ".join(CODECS) + " |", "|---" * (len(CODECS) + 1) + "|"]
+    for first in range(0, len(run["cells"]), len(CODECS)):
+        line = f"| {run['cells'][first][0]} |"
+        for i in range(first, first + len(CODECS)):
+            other, name = best_other(results, i, figure)
+            share = f"{ratio(results, i, figure):.2f}"
+            share = f"**{share}**" if ratio(results, i, figure) > bound else share
+            line += f" {results['frazil'][i][figure] * scale:.1f}; {other * scale:.1f} {name}:" \
+                    f" {share} |"
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def print_markdown(runs):
+    names = {"all": "Reading four columns", "one": "Reading one of four columns",
+             "write": "Writing four columns"}
+    for run in runs:
+        threads = "one thread" if run["threads"] == 1 else f"{run['threads']} threads"
+        print(f"\n{names[run['what']]}, {threads}:\n")
+        print(markdown(run, "seconds", "milliseconds", 1e3, SLOWER))
+        if run["what"] == "write":
+            print("\nTheir sizes:\n")
+            print(markdown(run, "bytes", "megabytes", 1e-6, LARGER))
 
 
 def main():
@@ -286,29 +361,30 @@ def main():
     parser.add_argument("--kinds", nargs="*", help="only kinds that hold one of these words")
     parser.add_argument("--what", nargs="*", default=["all", "one", "write"])
     parser.add_argument("--no-check", action="store_true", help="do not compare values")
+    parser.add_argument("--markdown", action="store_true", help="the tables of the docs, too")
     parser.add_argument("--library", nargs=2, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.library:
-        return run_library(args.library[0], int(args.library[1]), json.load(sys.stdin))
-    make_files(args.rows)
-    if not args.no_check:
-        check_values(args.rows)
+        serve(args.library[0], int(args.library[1]))
+        return
     chosen = [kind for kind in kinds(args.rows)
               if not args.kinds or any(word in kind for word in args.kinds)]
-    everything = []
+    make_files(args.rows)
+    if not args.no_check:
+        check_values(chosen)
+    runs = []
     print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} CPUs; {versions()}")
     for threads in args.threads:
         for what in args.what:
             if what == "write" and threads > 1:
                 continue
             cells = [(kind, codec, what) for kind in chosen for codec in CODECS]
-            results = {name: run_frazil(threads, cells) if name == "frazil"
-                       else run_other(name, threads, cells) for name in LIBRARIES}
-            print_table(what, threads, cells, results)
-            everything.append({"what": what, "threads": threads, "cells": cells,
-                               "results": results})
-    (WORK / "results.json").write_text(json.dumps({"versions": versions(), "runs": everything}))
-    return None
+            runs.append({"what": what, "threads": threads, "cells": cells,
+                         "results": measure_cells(threads, cells)})
+            print_table(runs[-1])
+    (WORK / "results.json").write_text(json.dumps({"versions": versions(), "runs": runs}))
+    if args.markdown:
+        print_markdown(runs)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 /*
- * Reads and writes Parquet files through the public API and prints the least seconds of each, a
- * JSON line a cell. Usage: parquet_bench THREADS SECONDS MOST {WHAT FILE OUT CODEC}...
- * WHAT: all, one (column c1), write (the file's rows, read before, to OUT). A cell is repeated for
- * so many seconds, at most MOST times. Rows are held until the end, as a whole table would be.
+ * Reads and writes Parquet files through the public API. Usage: parquet_bench THREADS, and on
+ * standard input a line for each cell, WHAT SECONDS FILE OUT CODEC between tabs; the answer is a
+ * line of JSON with the least seconds. WHAT: all, one (column c1), write (the file's rows, read
+ * before, to OUT). A cell is repeated for so many seconds. Rows are held until the end, as a whole
+ * table would be; those to write until another file is named.
  */
 #include <malloc.h>
 #include <stdio.h>
@@ -12,7 +13,9 @@
 
 #include "frazil/frazil.h"
 
-#define LEAST_RUNS 3
+#define MOST_RUNS 20
+#define WORDS 5
+#define LINE_MAX_BYTES 8192
 #define HOLD_MEMORY (1 << 30) /* freed memory is kept, as the other libraries' allocators do */
 
 typedef struct batch_list {
@@ -132,36 +135,75 @@ static long size_of(const char *path)
     return size;
 }
 
-static void run_cell(char *const *cell, double seconds, int most)
+/* The rows of the file that was written last. */
+typedef struct held_rows {
+    char path[LINE_MAX_BYTES];
+    struct ArrowSchema schema;
+    batch_list rows;
+} held_rows;
+
+static void held_clear(held_rows *held)
 {
-    struct ArrowSchema schema = {0};
-    batch_list rows = {0};
-    bool write = strcmp(cell[0], "write") == 0;
+    if (held->schema.release != NULL) {
+        held->schema.release(&held->schema);
+    }
+    list_clear(&held->rows);
+    held->path[0] = 0;
+}
+
+static void held_load(held_rows *held, const char *path)
+{
+    if (strcmp(held->path, path) != 0) {
+        held_clear(held);
+        read_file(path, NULL, &held->schema, &held->rows);
+        snprintf(held->path, sizeof held->path, "%s", path);
+    }
+}
+
+static void run_cell(char *const words[WORDS], held_rows *held)
+{
+    const char *what = words[0];
+    const char *file = words[2];
+    bool write = strcmp(what, "write") == 0;
     double best = 1e9;
     if (write) {
-        read_file(cell[1], NULL, &schema, &rows);
+        held_load(held, file);
+    } else {
+        held_clear(held);
     }
-    double end = now() + seconds;
-    for (int i = 0; i < most && (i < LEAST_RUNS || now() < end); i++) {
-        double took = write ? time_write(&schema, &rows, cell[2], cell[3])
-                            : time_read(cell[1], strcmp(cell[0], "one") == 0 ? "c1" : NULL);
+    double end = now() + strtod(words[1], NULL);
+    for (int i = 0; i < MOST_RUNS && (i == 0 || now() < end); i++) {
+        double took = write ? time_write(&held->schema, &held->rows, words[3], words[4])
+                            : time_read(file, strcmp(what, "one") == 0 ? "c1" : NULL);
         best = took < best ? took : best;
     }
     printf("{\"seconds\": %.9f", best);
     if (write) {
-        printf(", \"bytes\": %ld", size_of(cell[2]));
-        schema.release(&schema);
+        printf(", \"bytes\": %ld", size_of(words[3]));
     }
     printf("}\n");
-    list_clear(&rows);
+    fflush(stdout);
+}
+
+static bool split(char *line, char *words[WORDS])
+{
+    size_t count = 0;
+    for (char *word = strtok(line, "\t\n"); word != NULL && count < WORDS;
+         word = strtok(NULL, "\t\n")) {
+        words[count++] = word;
+    }
+    return count == WORDS;
 }
 
 int main(int argc, char **argv)
 {
+    static held_rows held;
+    static char line[LINE_MAX_BYTES];
     frz_error err = {0};
     frz_env_options opts = FRZ_ENV_OPTIONS_INIT;
-    if (argc < 4 || argc % 4 != 0) {
-        fprintf(stderr, "usage: parquet_bench THREADS SECONDS MOST {WHAT FILE OUT CODEC}...\n");
+    char *words[WORDS];
+    if (argc != 2) {
+        fprintf(stderr, "usage: parquet_bench THREADS <cells\n");
         return 2;
     }
     mallopt(M_MMAP_THRESHOLD, HOLD_MEMORY);
@@ -169,10 +211,14 @@ int main(int argc, char **argv)
     mallopt(M_TOP_PAD, 64 << 20);
     opts.threads = (int)strtol(argv[1], NULL, 10);
     check(frz_env_new(&opts, &env, &err), &err);
-    for (int i = 4; i < argc; i += 4) {
-        run_cell(argv + i, strtod(argv[2], NULL), (int)strtol(argv[3], NULL, 10));
-        fflush(stdout);
+    while (fgets(line, sizeof line, stdin) != NULL) {
+        if (!split(line, words)) {
+            fprintf(stderr, "parquet_bench: a line of less than %d words\n", WORDS);
+            return 2;
+        }
+        run_cell(words, &held);
     }
+    held_clear(&held);
     frz_env_free(env);
     return 0;
 }
