@@ -285,6 +285,8 @@ frz_cached *frz_cache_get(const frz_env *env, frz_str key);
 /* Keep an object, with a reference of the cache's own, if there is room for it and its key is new.
  * Objects unused for longest make room. */
 void frz_cache_put(const frz_env *env, frz_cached *object);
+/* Forget an object that is not what its key promises; the caller's reference stays. */
+void frz_cache_drop(const frz_env *env, frz_cached *object);
 /* Give back a reference; the last one frees. NULL is fine. */
 void frz_cached_unref(frz_cached *object);
 

@@ -143,6 +143,18 @@ void frz_cache_put(const frz_env *env, frz_cached *object)
     unref_list(dropped);
 }
 
+void frz_cache_drop(const frz_env *env, frz_cached *object)
+{
+    frz_cache *cache = env->cache;
+    pthread_mutex_lock(&cache->lock);
+    bool kept = find(cache, object->key) == object;
+    if (kept) {
+        take_out(cache, object);
+    }
+    pthread_mutex_unlock(&cache->lock);
+    frz_cached_unref(kept ? object : NULL);
+}
+
 static void cache_clear(frz_cache *cache)
 {
     pthread_mutex_lock(&cache->lock);

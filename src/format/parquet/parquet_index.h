@@ -51,6 +51,8 @@ frz_code parquet_column_index_parse(frz_arena *arena, frz_str bytes, uint64_t of
 typedef struct parquet_kept_index {
     frz_cached cached;
     const frz_env *env;
+    int64_t offset; /* its place in the file that it was read from */
+    int32_t length;
     frz_arena arena;              /* its bytes and lists */
     parquet_offset_index offsets; /* of an offset index */
     parquet_column_index bounds;  /* of a column index */

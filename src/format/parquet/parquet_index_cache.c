@@ -107,6 +107,8 @@ static frz_code load(const index_place *at, frz_str key, parquet_kept_index **ou
     }
     index->cached = (frz_cached){.key = key, .free = index_free, .refs = 1};
     index->env = env;
+    index->offset = at->offset;
+    index->length = at->length;
     frz_arena_init(&index->arena, env, limit);
     FRZ_TRY(read_bytes(at, &index->arena, &bytes, err));
     FRZ_TRY(parse(at, bytes, index, err));
@@ -118,6 +120,41 @@ out:
     return rc;
 }
 
+/*
+ * What was kept is believed only if it goes with the footer at hand, which readers rely on: a file
+ * that was changed in its place while it was open has its old footer and indexes under its new
+ * identity.
+ */
+static bool fits(const index_place *at, const parquet_kept_index *index)
+{
+    uint64_t first;
+    uint64_t end;
+    if (index->offset != at->offset || index->length != at->length) {
+        return false;
+    }
+    if (at->of_columns) {
+        return index->bounds.count == at->pages;
+    }
+    const parquet_offset_index *offsets = &index->offsets;
+    const parquet_page_location *last = &offsets->pages[offsets->count - 1];
+    return offsets->rows == at->file->metadata.groups[at->group].num_rows &&
+           parquet_chunk_range(at->file, at->chunk, &first, &end, NULL) == FRZ_OK &&
+           offsets->pages[0].offset >= first && last->offset + last->size <= end;
+}
+
+/* NULL: there is none, or none that fits. */
+static parquet_kept_index *get_kept(const index_place *at, frz_str key)
+{
+    const frz_env *env = at->file->base.env;
+    frz_cached *found = key.ptr == NULL ? NULL : frz_cache_get(env, key);
+    if (found != NULL && !fits(at, (parquet_kept_index *)found)) {
+        frz_cache_drop(env, found);
+        frz_cached_unref(found);
+        found = NULL;
+    }
+    return (parquet_kept_index *)found;
+}
+
 static frz_code get(const index_place *at, parquet_kept_index **out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
@@ -127,10 +164,10 @@ static frz_code get(const index_place *at, parquet_kept_index **out, frz_error *
     snprintf(kind, sizeof kind, "parquet %s index %zu %zu", at->of_columns ? "column" : "offset",
              at->column, at->group);
     FRZ_TRY(frz_file_cache_key(at->file->base.file, kind, &key, err));
-    frz_cached *found = key.ptr == NULL ? NULL : frz_cache_get(env, key);
-    if (found != NULL) {
+    parquet_kept_index *kept = get_kept(at, key);
+    if (kept != NULL) {
         frz_free(env, (void *)(uintptr_t)key.ptr);
-        *out = (parquet_kept_index *)found;
+        *out = kept;
         return FRZ_OK;
     }
     FRZ_TRY(load(at, key, out, err));

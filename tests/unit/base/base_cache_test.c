@@ -131,6 +131,26 @@ static void cache__the_first_of_a_key_stays(void **state)
     assert_int_equal(alive, 0);
 }
 
+static void cache__a_dropped_object_makes_place_for_another(void **state)
+{
+    _Atomic int alive = 0;
+    frz_env *env = *state;
+    thing *first = thing_new("a", 10, &alive);
+    thing *second = thing_new("a", 10, &alive);
+    frz_cache_put(env, &first->cached);
+    frz_cache_drop(env, &second->cached); /* is not kept itself */
+    assert_true(is_there(env, "a"));
+    frz_cache_drop(env, &first->cached);
+    assert_false(is_there(env, "a"));
+    frz_cache_put(env, &second->cached);
+    frz_cached_unref(&first->cached);
+    frz_cached_unref(&second->cached);
+    assert_int_equal(alive, 1);
+    assert_true(is_there(env, "a"));
+    frz_env_drop_cache(env);
+    assert_int_equal(alive, 0);
+}
+
 /* Against a list as the model: which of many keys are there. */
 static void cache__many_keys(void **state)
 {
@@ -196,6 +216,7 @@ int main(void)
         cmocka_unit_test(cache__too_large_objects_are_not_kept_and_harm_nobody),
         cmocka_unit_test(cache__an_object_in_use_outlives_its_place),
         TEST_WITH_ENV(cache__the_first_of_a_key_stays),
+        TEST_WITH_ENV(cache__a_dropped_object_makes_place_for_another),
         cmocka_unit_test(cache__many_keys),
         cmocka_unit_test(cache__threads_share_it),
     };

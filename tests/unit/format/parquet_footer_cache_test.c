@@ -1,8 +1,10 @@
-/* Footers of files that are opened again: when they are shared, and when they must not be. */
+/* Footers and indexes of files that are opened again: when they are shared, and when they must not
+ * be. */
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "format/parquet/parquet.h"
+#include "format/parquet/parquet_index.h"
 #include "format/parquet/parquet_internal.h"
 #include "io/io_file.h"
 #include "unit/format/parquet_rows.h"
@@ -193,6 +195,102 @@ static void footer_cache__local_files_have_an_identity_once_they_rest(void **sta
     close_test(&t);
 }
 
+/* ---- indexes ---- */
+
+#define PADDING 200 /* of a key-value pair, by which sizes of files are made equal */
+
+/* Ten rows in pages of so many, the file as long as wanted; 0: any. */
+static size_t write_pages(cache_test *t, int64_t page_rows, size_t wanted)
+{
+    static const char *const key = "padding";
+    char text[10 * PADDING];
+    const char *value = text;
+    size_t padding = PADDING;
+    for (;;) {
+        frz_parquet_write_options opts = FRZ_PARQUET_WRITE_OPTIONS_INIT;
+        frz_error err = {0};
+        frz_parquet_writer *w;
+        frz_arena arena;
+        frz_parquet_written written;
+        memset(text, 'x', padding);
+        text[padding] = '\0';
+        opts.page_rows = page_rows;
+        opts.keys = &key;
+        opts.values = &value;
+        opts.key_count = 1;
+        const frz_type *type =
+            rows_type(&t->arena, "{'id':1,'name':'a','required':true,'type':'long'}");
+        struct ArrowArray batch =
+            rows_batch(t->env, type,
+                       "[{'a':1},{'a':2},{'a':3},{'a':4},{'a':5},{'a':6},{'a':7},{'a':8},{'a':9},"
+                       "{'a':10}]");
+        unlink(t->path);
+        frz_arena_init(&arena, t->env, FRZ_ARENA_NO_LIMIT);
+        assert_ok(frz_parquet_writer_open(t->env, t->path, type, &opts, &w, &err), &err);
+        assert_ok(frz_parquet_writer_write(w, &batch, &err), &err);
+        assert_ok(frz_parquet_writer_finish(w, false, &arena, &written, &err), &err);
+        frz_array_release(&batch);
+        frz_arena_reset(&arena);
+        size_t size = (size_t)written.file_size;
+        if (wanted == 0 || size == wanted) {
+            return size;
+        }
+        padding = padding + wanted - size;
+        assert_true(padding > 127 && padding < sizeof text); /* its length takes two bytes */
+    }
+}
+
+/* Both indexes of the only chunk have so many pages; gives a reference to the offset index. */
+static parquet_kept_index *check_indexes(const frz_data_file *file, size_t pages)
+{
+    const parquet_file *inner = (const parquet_file *)file;
+    frz_error err = {0};
+    parquet_chunk chunk;
+    parquet_kept_index *offsets;
+    parquet_kept_index *bounds;
+    assert_ok(parquet_file_chunk(inner, 0, 0, &chunk, &err), &err);
+    assert_ok(parquet_offset_index_get(inner, &chunk, 0, 0, &offsets, &err), &err);
+    assert_non_null(offsets);
+    assert_int_equal(offsets->offsets.count, pages);
+    assert_ok(parquet_column_index_get(inner, &chunk, 0, 0, pages, &bounds, &err), &err);
+    assert_non_null(bounds);
+    assert_int_equal(bounds->bounds.count, pages);
+    parquet_kept_index_unref(bounds);
+    return offsets;
+}
+
+/* A file is changed in its place while it is open: what is read with its old footer is kept under
+ * the identity of its new content. */
+static void index_cache__what_does_not_fit_the_footer_is_read_anew(void **state)
+{
+    static const struct {
+        int64_t before, after; /* rows of a page */
+    } cases[] = {{3, 2}, {2, 3}, {10, 1}, {1, 10}};
+    (void)state;
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(cases); i++) {
+        cache_test t;
+        open_test(&t);
+        size_t size = write_pages(&t, FRZ_MIN(cases[i].before, cases[i].after), 0);
+        write_pages(&t, cases[i].before, size);
+        frz_data_file *before = open_file(&t);
+        t.identity = 2;
+        parquet_kept_index_unref(check_indexes(before, (size_t)(9 / cases[i].before + 1)));
+        frz_data_file_close(before);
+        write_pages(&t, cases[i].after, size);
+        frz_data_file *after = open_file(&t);
+        size_t pages = (size_t)(9 / cases[i].after + 1);
+        parquet_kept_index *first = check_indexes(after, pages);
+        parquet_kept_index *second = check_indexes(after, pages);
+        assert_ptr_equal(first, second); /* and took the place of the other */
+        parquet_kept_index_unref(first);
+        parquet_kept_index_unref(second);
+        frz_data_file_close(after);
+        close_test(&t);
+    }
+}
+
+/* ---- memory ---- */
+
 static cache_test shared_test;
 
 static frz_code open_twice(const frz_env *env, frz_error *err)
@@ -252,6 +350,7 @@ int main(void)
         cmocka_unit_test(footer_cache__without_an_identity_nothing_is_kept),
         cmocka_unit_test(footer_cache__damaged_footers_are_not_kept),
         cmocka_unit_test(footer_cache__local_files_have_an_identity_once_they_rest),
+        cmocka_unit_test(index_cache__what_does_not_fit_the_footer_is_read_anew),
         cmocka_unit_test(footer_cache__no_failed_allocation_leaks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
