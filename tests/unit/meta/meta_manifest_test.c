@@ -329,15 +329,15 @@ static void manifest__rules_of_column_files(void **state)
     static const int32_t twice[] = {3, 3}, row_id[] = {FRZ_ID_ROW_ID}, inside[] = {5},
                          above[] = {7}, fine[] = {3}, zero[] = {0};
     static const frz_column_file files[] = {
-        {FRZ_STR("f"), twice, 2, FRZ_STR("parquet"), 1},
-        {FRZ_STR("f"), row_id, 1, FRZ_STR("parquet"), 1},
-        {FRZ_STR("f"), inside, 1, FRZ_STR("parquet"), 1},
-        {FRZ_STR("f"), above, 1, FRZ_STR("parquet"), 1},
-        {FRZ_STR("f"), zero, 1, FRZ_STR("parquet"), 1},
-        {FRZ_STR("f"), fine, 0, FRZ_STR("parquet"), 1},
-        {FRZ_STR("f"), fine, 1, FRZ_STR("csv"), 1},
-        {FRZ_STR(""), fine, 1, FRZ_STR("parquet"), 1},
-        {FRZ_STR("f"), fine, 1, FRZ_STR("parquet"), -1},
+        {FRZ_STR("f"), twice, 2, FRZ_STR("parquet"), 1, {NULL, 0}},
+        {FRZ_STR("f"), row_id, 1, FRZ_STR("parquet"), 1, {NULL, 0}},
+        {FRZ_STR("f"), inside, 1, FRZ_STR("parquet"), 1, {NULL, 0}},
+        {FRZ_STR("f"), above, 1, FRZ_STR("parquet"), 1, {NULL, 0}},
+        {FRZ_STR("f"), zero, 1, FRZ_STR("parquet"), 1, {NULL, 0}},
+        {FRZ_STR("f"), fine, 0, FRZ_STR("parquet"), 1, {NULL, 0}},
+        {FRZ_STR("f"), fine, 1, FRZ_STR("csv"), 1, {NULL, 0}},
+        {FRZ_STR(""), fine, 1, FRZ_STR("parquet"), 1, {NULL, 0}},
+        {FRZ_STR("f"), fine, 1, FRZ_STR("parquet"), -1, {NULL, 0}},
     };
     static const char *const phrases[] = {
         "entry 0 (data/a): column_files[0]: field_ids: field 3 is listed twice",
@@ -368,8 +368,8 @@ static void manifest__rules_of_column_files(void **state)
 static void manifest__one_provider_per_field(void **state)
 {
     static const int32_t a[] = {2, 3}, b[] = {3};
-    const frz_column_file files[] = {{FRZ_STR("f"), a, 2, FRZ_STR("parquet"), 1},
-                                     {FRZ_STR("g"), b, 1, FRZ_STR("ORC"), 1}};
+    const frz_column_file files[] = {{FRZ_STR("f"), a, 2, FRZ_STR("parquet"), 1, {NULL, 0}},
+                                     {FRZ_STR("g"), b, 1, FRZ_STR("ORC"), 1, {NULL, 0}}};
     frz_error err = {0};
     int64_t bytes = 0;
     frz_manifest *m = NULL;
