@@ -56,6 +56,7 @@ typedef enum meta_column {
     META_RECORD_COUNT,
     META_FILE_SIZE,
     META_SPEC_ID,
+    META_PARTITION,
     META_SORT_ORDER_ID,
     META_CONTENT_STATS,
     META_DELETION_VECTOR,
@@ -65,6 +66,9 @@ typedef enum meta_column {
     META_COLUMN_FILES,
     META_COLUMN_COUNT
 } meta_column;
+
+/* Sets of columns: bit c is column c. */
+#define META_COLUMNS_ALL ((1u << META_COLUMN_COUNT) - 1)
 
 enum { /* tracking */
        META_STATUS,
@@ -133,11 +137,11 @@ typedef struct meta_manifest_row {
  * is left out if there are no shapes. */
 frz_code meta_manifest_row_to_write(frz_arena *arena, const meta_stats_shape *shapes, size_t count,
                                     meta_manifest_row *out, frz_error *err);
-/* The same as asked of a file: only columns that the file has, everything optional, counts of
- * files as long. */
+/* The same as asked of a file: only those columns of a set that the file has, everything optional,
+ * counts of files as long. partition: type of the tuple, NULL: none. */
 frz_code meta_manifest_row_to_read(frz_arena *arena, const meta_stats_shape *shapes, size_t count,
-                                   const frz_type *file_type, meta_manifest_row *out,
-                                   frz_error *err);
+                                   const frz_type *partition, const frz_type *file_type,
+                                   unsigned columns, meta_manifest_row *out, frz_error *err);
 
 /* The statistics of a field, or NULL. Lists mostly have the same order, so the search goes on from
  * the last hit: *cursor starts at 0 and belongs to one list. */
@@ -158,6 +162,9 @@ frz_code meta_entry_rules_of(const frz_metadata *metadata, const frz_schema *sch
 frz_code meta_check_column_files(const meta_entry_rules *rules, const frz_entry *entry,
                                  const frz_env *env, frz_error *err);
 frz_code meta_check_format(frz_str format, frz_error *err);
+/* The type of a field's statistics, that of the schema; NULL: it has none. */
+const frz_type *meta_stats_type_of(const meta_entry_rules *rules, const frz_schema *schema,
+                                   int32_t field_id);
 /* True if the partition spec of this id has fields. */
 bool meta_spec_is_partitioned(const frz_metadata *metadata, int32_t spec_id);
 

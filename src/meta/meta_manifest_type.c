@@ -59,6 +59,7 @@ static const field_row column_rows[META_COLUMN_COUNT] = {
     [META_RECORD_COUNT] = {"record_count", FRZ_ID_RECORD_COUNT, FRZ_TYPE_LONG, true},
     [META_FILE_SIZE] = {"file_size_in_bytes", FRZ_ID_FILE_SIZE, FRZ_TYPE_LONG, true},
     [META_SPEC_ID] = {"spec_id", FRZ_ID_SPEC_ID, FRZ_TYPE_INT, false},
+    [META_PARTITION] = {"partition", FRZ_ID_PARTITION, FRZ_TYPE_STRUCT, false},
     [META_SORT_ORDER_ID] = {"sort_order_id", FRZ_ID_SORT_ORDER_ID, FRZ_TYPE_INT, false},
     [META_CONTENT_STATS] = {"content_stats", FRZ_ID_CONTENT_STATS, FRZ_TYPE_STRUCT, false},
     [META_DELETION_VECTOR] = {"deletion_vector", FRZ_ID_DELETION_VECTOR, FRZ_TYPE_STRUCT, false},
@@ -249,17 +250,38 @@ static frz_code check_strangers(const field_row *rows, size_t count, const frz_t
     return FRZ_OK;
 }
 
-static frz_code row_make(frz_arena *arena, const meta_stats_shape *shapes, size_t count,
-                         const frz_type *file_type, meta_manifest_row *out, frz_error *err)
+/* What a row type is made of. */
+typedef struct row_parts {
+    const meta_stats_shape *shapes;
+    size_t shape_count;
+    const frz_type *partition; /* NULL: none */
+    const frz_type *file_type; /* of the file that is read; NULL: to write */
+    unsigned columns;          /* bit c: column c is wanted */
+} row_parts;
+
+static bool column_is_there(const row_parts *parts, meta_column column)
+{
+    if ((parts->columns >> column & 1) == 0 ||
+        (column == META_CONTENT_STATS && parts->shape_count == 0) ||
+        (column == META_PARTITION && parts->partition == NULL)) {
+        return false;
+    }
+    return parts->file_type == NULL ||
+           frz_type_index_of_id(parts->file_type, column_rows[column].id) >= 0;
+}
+
+static frz_code row_make(frz_arena *arena, const row_parts *parts, meta_manifest_row *out,
+                         frz_error *err)
 {
     frz_code rc = FRZ_OK;
     const frz_type *types[META_COLUMN_COUNT] = {NULL};
     frz_field fields[META_COLUMN_COUNT];
     size_t n = 0;
-    FRZ_TRY(nested_types(arena, shapes, count, file_type != NULL, types, err));
+    FRZ_TRY(nested_types(arena, parts->shapes, parts->shape_count, parts->file_type != NULL, types,
+                         err));
+    types[META_PARTITION] = parts->partition;
     for (size_t i = 0; i < META_COLUMN_COUNT; i++) {
-        bool there = (i != META_CONTENT_STATS || count > 0) &&
-                     (file_type == NULL || frz_type_index_of_id(file_type, column_rows[i].id) >= 0);
+        bool there = column_is_there(parts, (meta_column)i);
         out->at[i] = there ? (int)n : -1;
         if (there) {
             fields[n++] = field_of(&column_rows[i], types[i]);
@@ -273,20 +295,22 @@ out:
 frz_code meta_manifest_row_to_write(frz_arena *arena, const meta_stats_shape *shapes, size_t count,
                                     meta_manifest_row *out, frz_error *err)
 {
-    return row_make(arena, shapes, count, NULL, out, err);
+    const row_parts parts = {.shapes = shapes, .shape_count = count, .columns = META_COLUMNS_ALL};
+    return row_make(arena, &parts, out, err);
 }
 
 frz_code meta_manifest_row_to_read(frz_arena *arena, const meta_stats_shape *shapes, size_t count,
-                                   const frz_type *file_type, meta_manifest_row *out,
-                                   frz_error *err)
+                                   const frz_type *partition, const frz_type *file_type,
+                                   unsigned columns, meta_manifest_row *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
+    const row_parts parts = {shapes, count, partition, file_type, columns};
     const frz_field *tracking = frz_type_field_by_id(file_type, FRZ_ID_TRACKING);
     FRZ_TRY(check_strangers(column_rows, META_COLUMN_COUNT, file_type, err));
     if (tracking != NULL) {
         FRZ_TRY(check_strangers(tracking_rows, META_TRACKING_COUNT, tracking->type, err));
     }
-    FRZ_TRY(row_make(arena, shapes, count, file_type, out, err));
+    FRZ_TRY(row_make(arena, &parts, out, err));
     FRZ_TRY(frz_type_make_optional(arena, out->type, &out->type, err));
 out:
     return rc;

@@ -89,6 +89,16 @@ const frz_schema *frz_metadata_current_schema(const frz_metadata *metadata)
     return frz_metadata_schema(metadata, metadata->current_schema_id);
 }
 
+const frz_partition_spec *frz_metadata_spec(const frz_metadata *metadata, int32_t spec_id)
+{
+    for (size_t i = 0; i < metadata->spec_count; i++) {
+        if (metadata->specs[i].spec_id == spec_id) {
+            return &metadata->specs[i];
+        }
+    }
+    return NULL;
+}
+
 /* spec: which schema a time-travel read uses */
 frz_code frz_table_snapshot(const frz_table *table, int64_t snapshot_id,
                             const frz_snapshot **snapshot, const frz_schema **schema,
