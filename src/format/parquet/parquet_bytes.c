@@ -82,6 +82,10 @@ static frz_code read_prefixed(parquet_values *v, size_t n, uint32_t *prefixes, u
                             before);
         }
         before = (size_t)prefixes[i] + suffixes[i];
+        if (v->width > 0 && before != v->width) {
+            return frz_fail(err, FRZ_E_CORRUPT, "a value of %zu bytes in a column of %zu", before,
+                            v->width);
+        }
     }
     *total = (size_t)(shared + own);
 out:

@@ -232,6 +232,10 @@ frz_code parquet_values_init(parquet_values *v, const parquet_element *element, 
     v->encoding = (parquet_encoding)encoding;
     v->physical = element->physical;
     v->width = parquet_element_width(element);
+    if (v->width == 0 && v->physical != PARQUET_BYTE_ARRAY) {
+        return frz_fail(err, FRZ_E_CORRUPT, "%s values without a length",
+                        parquet_physical_name(v->physical));
+    }
     v->at = bytes;
     v->end = bytes + len;
     v->position = 0;
@@ -392,7 +396,7 @@ static frz_code split_fixed(parquet_values *v, size_t n, uint8_t *out, frz_error
     return FRZ_OK;
 }
 
-/* DELTA_BYTE_ARRAY of fixed length: through views. */
+/* DELTA_BYTE_ARRAY of fixed length: through views, which have it. */
 static frz_code prefixed_fixed(parquet_values *v, size_t n, uint8_t *out, frz_error *err)
 {
     frz_str views[64];
@@ -403,10 +407,6 @@ static frz_code prefixed_fixed(parquet_values *v, size_t n, uint8_t *out, frz_er
             return rc;
         }
         for (size_t i = 0; i < take; i++) {
-            if (views[i].len != v->width) {
-                return frz_fail(err, FRZ_E_CORRUPT, "a value of %zu bytes in a column of %zu",
-                                views[i].len, v->width);
-            }
             memcpy(out, views[i].ptr, v->width);
             out += v->width;
         }

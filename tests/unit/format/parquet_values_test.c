@@ -191,6 +191,22 @@ static void split__joins_any_part_of_a_page(void **state)
     }
 }
 
+static void fixed__values_of_no_length_are_corrupt(void **state)
+{
+    static const int32_t encodings[] = {PARQUET_PLAIN, PARQUET_BYTE_STREAM_SPLIT,
+                                        PARQUET_DELTA_BYTE_ARRAY};
+    const parquet_element e = {.physical = PARQUET_FIXED_LEN_BYTE_ARRAY};
+    const uint8_t bytes[8 + PARQUET_SLACK] = {0};
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(encodings); i++) {
+        parquet_values v = {.env = *state};
+        frz_error err = {0};
+        assert_fails(
+            parquet_values_init(&v, &e, encodings[i], bytes, 8, &no_dictionary, MOST, &err), &err,
+            FRZ_E_CORRUPT, "FIXED_LEN_BYTE_ARRAY values without a length");
+        parquet_values_reset(&v);
+    }
+}
+
 static void split__a_size_that_is_no_multiple_is_corrupt(void **state)
 {
     parquet_values v = {.env = *state};
@@ -282,6 +298,47 @@ static void delta__a_prefix_longer_than_the_value_before_is_corrupt(void **state
     parquet_values_reset(&v);
 }
 
+/* One value of so many bytes. */
+static void put_fixed_prefixed(page *p, uint64_t claimed)
+{
+    put_varint(p, 128); /* no prefixes … */
+    put_varint(p, 4);
+    put_varint(p, 1);
+    put_varint(p, 0);
+    put_varint(p, 128); /* suffixes */
+    put_varint(p, 4);
+    put_varint(p, 1);
+    put_varint(p, 2 * claimed);
+    put(p, "abcdefgh", 8);
+}
+
+static void delta__a_value_of_another_length_is_corrupt(void **state)
+{
+    for (uint64_t claimed = 2; claimed < 5; claimed++) {
+        parquet_values v = {.env = *state};
+        page p = {.len = 0};
+        uint8_t out[3];
+        frz_error err = {0};
+        frz_env_counters before, after;
+        put_fixed_prefixed(&p, claimed);
+        for (int skip = 0; skip < 2; skip++) {
+            assert_ok(init(&v, PARQUET_FIXED_LEN_BYTE_ARRAY, PARQUET_DELTA_BYTE_ARRAY, &p, &err),
+                      &err);
+            frz_env_counters_get(*state, &before);
+            frz_code rc = skip == 1 ? parquet_values_skip(&v, 1, &err)
+                                    : parquet_values_fixed(&v, 1, out, &err);
+            frz_env_counters_get(*state, &after);
+            if (claimed == 3) {
+                assert_ok(rc, &err);
+                continue;
+            }
+            assert_fails(rc, &err, FRZ_E_CORRUPT, "bytes in a column of 3");
+            assert_int_equal(after.bytes_allocated, before.bytes_allocated);
+        }
+        parquet_values_reset(&v);
+    }
+}
+
 static void convert__int96_by_days(void **state)
 {
     (void)state;
@@ -370,11 +427,13 @@ int main(void)
         TEST_WITH_ENV(encodings__what_is_missing_is_named),
         TEST_WITH_ENV(dictionary__indices_stay_inside),
         cmocka_unit_test(split__joins_any_part_of_a_page),
+        TEST_WITH_ENV(fixed__values_of_no_length_are_corrupt),
         TEST_WITH_ENV(split__a_size_that_is_no_multiple_is_corrupt),
         TEST_WITH_ENV(delta__example_and_wrapping),
         TEST_WITH_ENV(delta__headers_that_make_no_sense),
         TEST_WITH_ENV(delta__a_failure_stays),
         TEST_WITH_ENV(delta__a_prefix_longer_than_the_value_before_is_corrupt),
+        TEST_WITH_ENV(delta__a_value_of_another_length_is_corrupt),
         cmocka_unit_test(convert__int96_by_days),
         cmocka_unit_test(convert__decimals_of_any_length),
         cmocka_unit_test(convert__what_does_not_fit_is_found),
