@@ -9,7 +9,8 @@
 #include "cli.h"
 
 const cli_option cli_global_options[] = {
-    {CLI_OPTION_CATALOG, 0, "catalog", "URI", "the catalog: sqlite:///path/catalog.db"},
+    {CLI_OPTION_CATALOG, 0, "catalog", "URI",
+     "the catalog: sqlite:///path/catalog.db or postgresql://host/database"},
     {CLI_OPTION_WAREHOUSE, 0, "warehouse", "DIR", "the folder of new tables"},
     {CLI_OPTION_CATALOG_NAME, 0, "catalog-name", "NAME", "which catalog of a shared database"},
     {CLI_OPTION_METADATA, 0, "metadata", "FILE", "read one table from its metadata file alone"},

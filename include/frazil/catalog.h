@@ -18,7 +18,7 @@ typedef struct frz_catalog frz_catalog;
 
 typedef struct frz_catalog_options {
     size_t struct_size;
-    const char *uri;       /**< "sqlite:///abs/path/catalog.db" */
+    const char *uri;       /**< "sqlite:///abs/path/catalog.db", "postgresql://user@host/base" */
     const char *warehouse; /**< folder or location under which new tables are placed */
     const char *name; /**< catalog_name of the rows; NULL: the file's only name, else "frazil" */
     int must_exist;   /**< non-zero: opening a catalog that is not there is FRZ_E_NOT_FOUND */

@@ -290,6 +290,20 @@ void frz_cache_drop(const frz_env *env, frz_cached *object);
 /* Give back a reference; the last one frees. NULL is fine. */
 void frz_cached_unref(frz_cached *object);
 
+/* ---- libraries loaded on first use (base_library.c) ---- */
+
+typedef struct frz_library {
+    const char *file;    /* "libpq.so.5" */
+    const char *package; /* that holds it, for the hint */
+    const char *purpose; /* "a catalog in PostgreSQL" */
+    const char *const *symbols;
+    size_t symbol_count;
+} frz_library;
+
+/* functions: a struct of function pointers, one for each symbol, in their order.
+ * FRZ_E_UNSUPPORTED names the package that is missing. Loading again costs little. */
+frz_code frz_library_load(const frz_library *library, void *functions, frz_error *err);
+
 /* ---- the environment ---- */
 
 #define FRZ_LOG_RULES 16

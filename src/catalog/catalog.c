@@ -17,6 +17,10 @@ static const struct {
 } kinds[] = {
     {"sqlite:", frz_catalog_sqlite_open},
     {"jdbc:sqlite:", frz_catalog_sqlite_open},
+    {"postgresql:", frz_catalog_postgres_open},
+    {"postgresql+", frz_catalog_postgres_open},
+    {"postgres:", frz_catalog_postgres_open},
+    {"jdbc:postgresql:", frz_catalog_postgres_open},
     {"memory:", open_memory},
 };
 
@@ -28,8 +32,10 @@ static frz_code open_kind(const frz_env *env, const frz_catalog_options *opts, f
             return kinds[i].open(env, opts, &out->ctx, &out->ops, err);
         }
     }
-    frz_code rc = frz_fail(err, FRZ_E_ARGUMENT, "catalog \"%s\" is of an unknown kind", opts->uri);
-    frz_hint(err, "write sqlite:///path/catalog.db");
+    /* not the whole uri: it may hold a password */
+    frz_code rc = frz_fail(err, FRZ_E_ARGUMENT, "catalog \"%.*s:\" is of an unknown kind",
+                           (int)strcspn(opts->uri, ":"), opts->uri);
+    frz_hint(err, "write sqlite:///path/catalog.db or postgresql://host/database");
     return rc;
 }
 

@@ -16,4 +16,7 @@ void catalog_sqlite_set_wait(void *ctx, int milliseconds);
 /* "no table x in …", with a hint. */
 frz_code catalog_no_table(const frz_table_name *name, const char *where, frz_error *err);
 
+/* A catalog_name into size bytes; NULL leaves them. */
+frz_code catalog_set_name(const char *name, char *out, size_t size, frz_error *err);
+
 #endif

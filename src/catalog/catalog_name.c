@@ -108,3 +108,16 @@ frz_code catalog_no_table(const frz_table_name *name, const char *where, frz_err
     frz_hint(err, "\"frazil tables\" lists the tables of a catalog");
     return rc;
 }
+
+frz_code catalog_set_name(const char *name, char *out, size_t size, frz_error *err)
+{
+    if (name == NULL) {
+        return FRZ_OK;
+    }
+    if (name[0] == '\0' || strlen(name) >= size) {
+        return frz_fail(err, FRZ_E_ARGUMENT, "catalog name \"%s\": expected 1 to %zu bytes", name,
+                        size - 1);
+    }
+    memcpy(out, name, strlen(name) + 1);
+    return FRZ_OK;
+}

@@ -582,19 +582,6 @@ void catalog_sqlite_set_wait(void *ctx, int milliseconds)
     }
 }
 
-static frz_code set_name(sqlite_catalog *c, const char *name, frz_error *err)
-{
-    if (name == NULL) {
-        return FRZ_OK;
-    }
-    if (name[0] == '\0' || strlen(name) >= NAME_SIZE) {
-        return frz_fail(err, FRZ_E_ARGUMENT, "catalog name \"%s\": expected 1 to %d bytes", name,
-                        NAME_SIZE - 1);
-    }
-    memcpy(c->name, name, strlen(name) + 1);
-    return FRZ_OK;
-}
-
 frz_code frz_catalog_sqlite_open(const frz_env *env, const frz_catalog_options *opts, void **ctx,
                                  const frz_catalog_ops **ops, frz_error *err)
 {
@@ -614,7 +601,7 @@ frz_code frz_catalog_sqlite_open(const frz_env *env, const frz_catalog_options *
     c->wait_ms = WAIT_MS;
     c->path = frz_strdup(env, frz_str_from(path));
     FRZ_TRY(c->path == NULL ? frz_fail_nomem(err, strlen(path)) : FRZ_OK);
-    FRZ_TRY(set_name(c, opts->name, err));
+    FRZ_TRY(catalog_set_name(opts->name, c->name, sizeof c->name, err));
     FRZ_TRY(attach(c, err));
     if (opts->must_exist && !c->has_tables) {
         rc = frz_fail(err, FRZ_E_NOT_FOUND, "there is no catalog at %s", c->path);

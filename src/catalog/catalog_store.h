@@ -38,6 +38,8 @@ struct frz_catalog {
 /* Implementations. */
 frz_code frz_catalog_sqlite_open(const frz_env *env, const frz_catalog_options *opts, void **ctx,
                                  const frz_catalog_ops **ops, frz_error *err);
+frz_code frz_catalog_postgres_open(const frz_env *env, const frz_catalog_options *opts, void **ctx,
+                                   const frz_catalog_ops **ops, frz_error *err);
 frz_code frz_catalog_memory_open(const frz_env *env, void **ctx, const frz_catalog_ops **ops,
                                  frz_error *err);
 
