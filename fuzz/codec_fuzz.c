@@ -1,6 +1,6 @@
 /*
- * Codecs: damaged streams of every codec into memory of exactly the size that is asked for, and
- * back and forth.
+ * Codecs: damaged streams of every codec into memory of exactly the size that is asked for and into
+ * memory that grows, and back and forth.
  *
  * Input: codec, size of the output (3 bytes), then the stream.
  */
@@ -32,6 +32,14 @@ static void unpack(frz_codec *codec, const uint8_t *data, size_t len, size_t out
     free(out);
 }
 
+static void unpack_growing(const frz_env *env, frz_codec *codec, const uint8_t *data, size_t len)
+{
+    frz_buf out = FRZ_BUF_INIT(env, MAX_OUTPUT);
+    frz_codec_decompress_all(codec, data, len, &out, NULL);
+    check(out.len <= MAX_OUTPUT);
+    frz_buf_reset(&out);
+}
+
 static void back_and_forth(const frz_env *env, frz_codec *codec, const uint8_t *data, size_t len)
 {
     frz_buf packed = FRZ_BUF_INIT(env, FRZ_BUF_NO_LIMIT);
@@ -60,6 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check(frz_env_new(NULL, &env, NULL) == FRZ_OK);
     check(frz_codec_new(env, id, 1, &codec, NULL) == FRZ_OK);
     unpack(codec, data + HEAD, size - HEAD, out_len);
+    unpack_growing(env, codec, data + HEAD, size - HEAD);
     back_and_forth(env, codec, data + HEAD, size - HEAD);
     frz_codec_free(codec);
     frz_env_free(env);

@@ -2,35 +2,23 @@
  * Compression codecs. Each library call gets the exact size of its output, so a stream that says
  * more or less than its page header is refused and never decides an allocation.
  */
-#include <libdeflate.h>
 #include <limits.h>
 #include <lz4.h>
 #include <snappy-c.h>
 #include <xxhash.h>
-#include <zstd.h>
 #include <zstd_errors.h>
 
 #include "codec/codec_internal.h"
 
 #define DEFAULT_ZSTD_LEVEL 1
-#define DEFAULT_GZIP_LEVEL 6
-#define MAX_GZIP_LEVEL 12
-
-struct frz_codec {
-    const frz_env *env;
-    frz_codec_id id;
-    int level;
-    /* made when first needed */
-    ZSTD_DCtx *zstd_in;
-    ZSTD_CCtx *zstd_out;
-    struct libdeflate_decompressor *gzip_in;
-    struct libdeflate_compressor *gzip_out;
-};
+#define DEFAULT_DEFLATE_LEVEL 6
+#define MAX_DEFLATE_LEVEL 12
 
 const char *frz_codec_name(frz_codec_id id)
 {
     static const char *const names[] = {"none",    "snappy", "gzip", "zstd",
-                                        "lz4_raw", "brotli", "lz4",  "lz4_frame"};
+                                        "lz4_raw", "brotli", "lz4",  "lz4_frame",
+                                        "deflate", "bzip2",  "xz"};
     return (size_t)id < FRZ_ARRAY_COUNT(names) ? names[id] : "unknown";
 }
 
@@ -53,8 +41,8 @@ void frz_codec_free(frz_codec *codec)
     if (codec != NULL) {
         ZSTD_freeDCtx(codec->zstd_in);
         ZSTD_freeCCtx(codec->zstd_out);
-        libdeflate_free_decompressor(codec->gzip_in);
-        libdeflate_free_compressor(codec->gzip_out);
+        libdeflate_free_decompressor(codec->deflate_in);
+        libdeflate_free_compressor(codec->deflate_out);
         frz_free(codec->env, codec);
     }
 }
@@ -102,6 +90,14 @@ static frz_code snappy_decompress(const void *src, size_t src_len, void *dst, si
     return FRZ_OK;
 }
 
+frz_code codec_need_deflate_in(frz_codec *codec, frz_error *err)
+{
+    if (codec->deflate_in == NULL) {
+        codec->deflate_in = libdeflate_alloc_decompressor();
+    }
+    return codec->deflate_in == NULL ? frz_fail_nomem(err, 0) : FRZ_OK;
+}
+
 /* The two bytes that begin zlib's wrapping of deflate, which some writers took for gzip. */
 static bool is_zlib(const uint8_t *in, size_t len)
 {
@@ -122,11 +118,9 @@ static frz_code gzip_decompress(frz_codec *codec, const void *src, size_t src_le
 {
     const uint8_t *in = src;
     uint8_t *out = dst;
-    if (codec->gzip_in == NULL) {
-        codec->gzip_in = libdeflate_alloc_decompressor();
-        if (codec->gzip_in == NULL) {
-            return frz_fail_nomem(err, 0);
-        }
+    frz_code rc = codec_need_deflate_in(codec, err);
+    if (rc != FRZ_OK) {
+        return rc;
     }
     bool zlib = is_zlib(in, src_len);
     for (bool first = true; src_len > 0 && (first || dst_len > 0 || is_gzip(in, src_len));
@@ -134,10 +128,10 @@ static frz_code gzip_decompress(frz_codec *codec, const void *src, size_t src_le
         size_t taken = 0;
         size_t given = 0;
         enum libdeflate_result result =
-            zlib ? libdeflate_zlib_decompress_ex(codec->gzip_in, in, src_len, out, dst_len, &taken,
-                                                 &given)
-                 : libdeflate_gzip_decompress_ex(codec->gzip_in, in, src_len, out, dst_len, &taken,
-                                                 &given);
+            zlib ? libdeflate_zlib_decompress_ex(codec->deflate_in, in, src_len, out, dst_len,
+                                                 &taken, &given)
+                 : libdeflate_gzip_decompress_ex(codec->deflate_in, in, src_len, out, dst_len,
+                                                 &taken, &given);
         if (result != LIBDEFLATE_SUCCESS || taken == 0) {
             return codec_bad_stream(FRZ_CODEC_GZIP, dst_len, err);
         }
@@ -149,22 +143,41 @@ static frz_code gzip_decompress(frz_codec *codec, const void *src, size_t src_le
     return dst_len == 0 ? FRZ_OK : codec_bad_stream(FRZ_CODEC_GZIP, dst_len, err);
 }
 
-static bool zstd_out_of_memory(size_t result)
+static frz_code deflate_decompress(frz_codec *codec, const void *src, size_t src_len, void *dst,
+                                   size_t dst_len, frz_error *err)
+{
+    frz_code rc = codec_need_deflate_in(codec, err);
+    if (rc != FRZ_OK) {
+        return rc;
+    }
+    return libdeflate_deflate_decompress(codec->deflate_in, src, src_len, dst, dst_len, NULL) ==
+                   LIBDEFLATE_SUCCESS
+               ? FRZ_OK
+               : codec_bad_stream(FRZ_CODEC_DEFLATE, dst_len, err);
+}
+
+bool codec_zstd_out_of_memory(size_t result)
 {
     return ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation;
+}
+
+frz_code codec_need_zstd_in(frz_codec *codec, frz_error *err)
+{
+    if (codec->zstd_in == NULL) {
+        codec->zstd_in = ZSTD_createDCtx();
+    }
+    return codec->zstd_in == NULL ? frz_fail_nomem(err, 0) : FRZ_OK;
 }
 
 static frz_code zstd_decompress(frz_codec *codec, const void *src, size_t src_len, void *dst,
                                 size_t dst_len, frz_error *err)
 {
-    if (codec->zstd_in == NULL) {
-        codec->zstd_in = ZSTD_createDCtx();
-        if (codec->zstd_in == NULL) {
-            return frz_fail_nomem(err, 0);
-        }
+    frz_code rc = codec_need_zstd_in(codec, err);
+    if (rc != FRZ_OK) {
+        return rc;
     }
     size_t got = ZSTD_decompressDCtx(codec->zstd_in, dst, dst_len, src, src_len);
-    if (ZSTD_isError(got) && zstd_out_of_memory(got)) {
+    if (ZSTD_isError(got) && codec_zstd_out_of_memory(got)) {
         return frz_fail_nomem(err, dst_len);
     }
     if (ZSTD_isError(got)) {
@@ -172,6 +185,20 @@ static frz_code zstd_decompress(frz_codec *codec, const void *src, size_t src_le
                         ZSTD_getErrorName(got));
     }
     return got == dst_len ? FRZ_OK : codec_wrong_size(FRZ_CODEC_ZSTD, got, dst_len, err);
+}
+
+/* bzip2 and xz, which are read as streams even where the size is known. */
+static frz_code stream_decompress(frz_codec *codec, const void *src, size_t src_len, void *dst,
+                                  size_t dst_len, frz_error *err)
+{
+    codec_output out = {.id = codec->id, .at = dst, .left = dst_len};
+    frz_code rc = codec->id == FRZ_CODEC_BZIP2
+                      ? codec_bzip2_decompress(codec->env, src, src_len, &out, err)
+                      : codec_xz_decompress(codec->env, src, src_len, &out, err);
+    if (rc != FRZ_OK || out.full || out.left == 0) {
+        return rc;
+    }
+    return codec_wrong_size(codec->id, dst_len - out.left, dst_len, err);
 }
 
 static frz_code lz4_decompress(const void *src, size_t src_len, void *dst, size_t dst_len,
@@ -210,6 +237,11 @@ frz_code frz_codec_decompress(frz_codec *codec, const void *src, size_t src_len,
         return codec_hadoop_lz4_decompress(src, src_len, to, dst_len, err);
     case FRZ_CODEC_LZ4_FRAME:
         return codec_lz4_frame_decompress(src, src_len, to, dst_len, err);
+    case FRZ_CODEC_DEFLATE:
+        return deflate_decompress(codec, src, src_len, to, dst_len, err);
+    case FRZ_CODEC_BZIP2:
+    case FRZ_CODEC_XZ:
+        return stream_decompress(codec, src, src_len, to, dst_len, err);
     }
     return frz_fail(err, FRZ_E_INTERNAL, "codec %d does not exist", (int)codec->id);
 }
@@ -238,27 +270,33 @@ static frz_code snappy_compress_to(const void *src, size_t src_len, frz_buf *out
     return FRZ_OK;
 }
 
-static frz_code gzip_compress_to(frz_codec *codec, const void *src, size_t src_len, frz_buf *out,
-                                 frz_error *err)
+/* With gzip's wrapping or none. */
+static frz_code deflate_compress_to(frz_codec *codec, const void *src, size_t src_len, frz_buf *out,
+                                    frz_error *err)
 {
-    if (codec->gzip_out == NULL) {
-        codec->gzip_out =
-            libdeflate_alloc_compressor(codec->level > 0 ? codec->level : DEFAULT_GZIP_LEVEL);
-        if (codec->gzip_out == NULL) {
-            return codec->level > MAX_GZIP_LEVEL
-                       ? frz_fail(err, FRZ_E_ARGUMENT, "gzip has no level %d", codec->level)
+    bool gzip = codec->id == FRZ_CODEC_GZIP;
+    if (codec->deflate_out == NULL) {
+        codec->deflate_out =
+            libdeflate_alloc_compressor(codec->level > 0 ? codec->level : DEFAULT_DEFLATE_LEVEL);
+        if (codec->deflate_out == NULL) {
+            return codec->level > MAX_DEFLATE_LEVEL
+                       ? frz_fail(err, FRZ_E_ARGUMENT, "%s has no level %d",
+                                  frz_codec_name(codec->id), codec->level)
                        : frz_fail_nomem(err, 0);
         }
     }
-    size_t bound = libdeflate_gzip_compress_bound(codec->gzip_out, src_len);
+    struct libdeflate_compressor *c = codec->deflate_out;
+    size_t bound = gzip ? libdeflate_gzip_compress_bound(c, src_len)
+                        : libdeflate_deflate_compress_bound(c, src_len);
     frz_code rc = frz_buf_reserve(out, bound, err);
     if (rc != FRZ_OK) {
         return rc;
     }
-    size_t len =
-        libdeflate_gzip_compress(codec->gzip_out, src, src_len, out->data + out->len, bound);
+    uint8_t *to = out->data + out->len;
+    size_t len = gzip ? libdeflate_gzip_compress(c, src, src_len, to, bound)
+                      : libdeflate_deflate_compress(c, src, src_len, to, bound);
     if (len == 0) {
-        return failed(FRZ_CODEC_GZIP, src_len, err);
+        return failed(codec->id, src_len, err);
     }
     out->len += len;
     return FRZ_OK;
@@ -281,8 +319,8 @@ static frz_code zstd_compress_to(frz_codec *codec, const void *src, size_t src_l
     size_t len = ZSTD_compressCCtx(codec->zstd_out, out->data + out->len, bound, src, src_len,
                                    codec->level > 0 ? codec->level : DEFAULT_ZSTD_LEVEL);
     if (ZSTD_isError(len)) {
-        return zstd_out_of_memory(len) ? frz_fail_nomem(err, src_len)
-                                       : failed(FRZ_CODEC_ZSTD, src_len, err);
+        return codec_zstd_out_of_memory(len) ? frz_fail_nomem(err, src_len)
+                                             : failed(FRZ_CODEC_ZSTD, src_len, err);
     }
     out->len += len;
     return FRZ_OK;
@@ -316,7 +354,8 @@ frz_code frz_codec_compress(frz_codec *codec, const void *src, size_t src_len, f
     case FRZ_CODEC_SNAPPY:
         return snappy_compress_to(from, src_len, out, err);
     case FRZ_CODEC_GZIP:
-        return gzip_compress_to(codec, from, src_len, out, err);
+    case FRZ_CODEC_DEFLATE:
+        return deflate_compress_to(codec, from, src_len, out, err);
     case FRZ_CODEC_ZSTD:
         return zstd_compress_to(codec, from, src_len, out, err);
     case FRZ_CODEC_LZ4_RAW:
@@ -328,6 +367,10 @@ frz_code frz_codec_compress(frz_codec *codec, const void *src, size_t src_len, f
                         "unsupported: compression with lz4 in Hadoop's framing");
     case FRZ_CODEC_LZ4_FRAME:
         return codec_lz4_frame_compress(from, src_len, out, err);
+    case FRZ_CODEC_BZIP2:
+        return codec_bzip2_compress(codec->env, codec->level, from, src_len, out, err);
+    case FRZ_CODEC_XZ:
+        return codec_xz_compress(codec->env, codec->level, from, src_len, out, err);
     }
     return frz_fail(err, FRZ_E_INTERNAL, "codec %d does not exist", (int)codec->id);
 }

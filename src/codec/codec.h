@@ -1,6 +1,6 @@
 /*
- * codec: compression codecs behind one interface. Sizes are always given from outside, so an
- * untrusted stream never decides an allocation.
+ * codec: compression codecs behind one interface. Sizes or their bounds are given from outside, so
+ * an untrusted stream never decides an allocation.
  */
 #ifndef FRZ_CODEC_H
 #define FRZ_CODEC_H
@@ -15,9 +15,12 @@ typedef enum frz_codec_id {
     FRZ_CODEC_LZ4_RAW,
     FRZ_CODEC_BROTLI,
     FRZ_CODEC_LZ4_HADOOP, /* decompression only */
-    FRZ_CODEC_LZ4_FRAME
+    FRZ_CODEC_LZ4_FRAME,
+    FRZ_CODEC_DEFLATE, /* without any wrapping */
+    FRZ_CODEC_BZIP2,   /* this and xz: several streams are read, too */
+    FRZ_CODEC_XZ
 } frz_codec_id;
-#define FRZ_CODEC_COUNT (FRZ_CODEC_LZ4_FRAME + 1)
+#define FRZ_CODEC_COUNT (FRZ_CODEC_XZ + 1)
 
 /* Holds the contexts of libraries; used by one thread at a time. */
 typedef struct frz_codec frz_codec;
@@ -29,6 +32,10 @@ const char *frz_codec_name(frz_codec_id id);
 /* Exactly dst_len bytes must come out; anything else is FRZ_E_CORRUPT. */
 frz_code frz_codec_decompress(frz_codec *codec, const void *src, size_t src_len, void *dst,
                               size_t dst_len, frz_error *err);
+/* Append what comes out, where nothing tells its size: memory grows as far as the stream can fill
+ * it, and what does not fit below out->max is FRZ_E_LIMIT. Not for brotli and the forms of lz4. */
+frz_code frz_codec_decompress_all(frz_codec *codec, const void *src, size_t src_len, frz_buf *out,
+                                  frz_error *err);
 /* Append the compressed form to out. */
 frz_code frz_codec_compress(frz_codec *codec, const void *src, size_t src_len, frz_buf *out,
                             frz_error *err);

@@ -8,9 +8,9 @@
 
 #include "codec/codec.h"
 
-static const frz_codec_id all[] = {FRZ_CODEC_NONE,     FRZ_CODEC_SNAPPY,  FRZ_CODEC_GZIP,
-                                   FRZ_CODEC_ZSTD,     FRZ_CODEC_LZ4_RAW, FRZ_CODEC_BROTLI,
-                                   FRZ_CODEC_LZ4_FRAME};
+static const frz_codec_id all[] = {
+    FRZ_CODEC_NONE,   FRZ_CODEC_SNAPPY,    FRZ_CODEC_GZIP,    FRZ_CODEC_ZSTD,  FRZ_CODEC_LZ4_RAW,
+    FRZ_CODEC_BROTLI, FRZ_CODEC_LZ4_FRAME, FRZ_CODEC_DEFLATE, FRZ_CODEC_BZIP2, FRZ_CODEC_XZ};
 
 #define TEXT_SIZE 5000
 
