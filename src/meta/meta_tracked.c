@@ -179,7 +179,8 @@ frz_code meta_tracked_partition(const meta_tracked_row *row, const frz_type *con
             continue;
         }
         meta_cell c = meta_cell_member(tuple, place);
-        frz_value value = frz_value_at(types[place], c.array, c.row);
+        const frz_type *type = types == NULL ? partition->fields[place].type : types[place];
+        frz_value value = frz_value_at(type, c.array, c.row);
         frz_code rc = arena == NULL ? FRZ_OK : frz_value_copy(arena, &value, &value, err);
         if (rc != FRZ_OK) {
             return rc;
@@ -482,7 +483,6 @@ frz_code meta_tracked_manifest_of(const meta_tracked_row *row, const frz_entry *
 {
     frz_code rc = FRZ_OK;
     meta_cell info = column(row, META_MANIFEST_INFO), tracking = column(row, META_TRACKING);
-    FRZ_TRY(check_manifest(row, entry, err));
     *out = (meta_tracked_manifest){
         .file = {.content = entry->content,
                  .status = entry->status,
@@ -500,6 +500,7 @@ frz_code meta_tracked_manifest_of(const meta_tracked_row *row, const frz_entry *
         .replaced_positions = meta_cell_str(meta_cell_member(tracking, META_REPLACED_POSITIONS)),
     };
     FRZ_TRY(read_info(info, &out->file, err));
+    FRZ_TRY(check_manifest(row, entry, err));
     FRZ_TRY(check_entry_count(&out->file, err));
 out:
     return rc;

@@ -53,7 +53,8 @@ frz_code meta_tracked_head(const meta_tracked_row *row, const meta_parent *paren
 frz_code meta_tracked_partition_types(const meta_tracked *tracked, frz_arena *arena,
                                       const frz_type ***out, frz_error *err);
 /* The tuple, as far as the entry's spec tells. room: as many values as tracked->partition has
- * fields; types: of these fields; arena NULL: values are lent by the batch. */
+ * fields; types: of these fields, NULL: the file's own; arena NULL: values are lent by the batch.
+ */
 frz_code meta_tracked_partition(const meta_tracked_row *row, const frz_type *const *types,
                                 frz_partition_value *room, frz_arena *arena, frz_entry *entry,
                                 frz_error *err);
