@@ -16,27 +16,6 @@
 #define MOST_DECIMAL_BYTES 32
 #define DECIMAL_WORDS 8
 
-/* Bytes that a bound of the element must have; 0: any. */
-static size_t size_of(const parquet_element *e)
-{
-    switch (e->physical) {
-    case PARQUET_BOOLEAN:
-        return 1;
-    case PARQUET_INT32:
-    case PARQUET_FLOAT:
-        return 4;
-    case PARQUET_INT64:
-    case PARQUET_DOUBLE:
-        return 8;
-    case PARQUET_INT96:
-        return 12;
-    case PARQUET_FIXED_LEN_BYTE_ARRAY:
-        return e->type_length > 0 ? (size_t)e->type_length : 0;
-    default:
-        return 0;
-    }
-}
-
 static bool is_unsigned(const parquet_element *e)
 {
     return e->logical == PARQUET_LOGICAL_INTEGER && !e->is_signed;
@@ -368,7 +347,7 @@ static bool put_bytes(parquet_api_text *out, const parquet_element *e, frz_parqu
 /* False if the bytes are not of the element's type. */
 static bool put_bound(parquet_api_text *out, const parquet_element *e, frz_parquet_bytes bytes)
 {
-    size_t size = size_of(e);
+    size_t size = parquet_element_width(e);
     if (size != 0 && bytes.size != size) {
         return false;
     }

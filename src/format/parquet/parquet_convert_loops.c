@@ -13,7 +13,6 @@
 #define JULIAN_DAY_OF_EPOCH 2440588
 #define DECIMAL_BYTES 16
 #define DECIMAL256_BYTES 32
-#define INTERVAL_BYTES 12
 
 static int32_t load_i32(const uint8_t *p)
 {
@@ -223,7 +222,7 @@ static size_t convert_int96(const uint8_t *in, size_t n, uint8_t *out)
 {
     for (size_t i = 0; i < n; i++) {
         int64_t micros;
-        if (!int96_to_micros(in + i * 12, &micros)) {
+        if (!int96_to_micros(in + i * PARQUET_INT96_BYTES, &micros)) {
             return i;
         }
         store_i64(out + i * 8, micros);
@@ -290,7 +289,7 @@ static size_t convert_narrow(parquet_conversion conversion, const uint8_t *in, s
 static size_t convert_interval(const uint8_t *in, size_t n, uint8_t *out)
 {
     for (size_t i = 0; i < n; i++) {
-        const uint8_t *p = in + i * INTERVAL_BYTES;
+        const uint8_t *p = in + i * PARQUET_INTERVAL_BYTES;
         if (load_i32(p) < 0 || load_i32(p + 4) < 0) {
             return i;
         }

@@ -157,6 +157,10 @@ frz_code parquet_schema_build(frz_arena *arena, const parquet_metadata *metadata
                               parquet_node *root, parquet_column **columns, size_t *count,
                               frz_error *err);
 const char *parquet_physical_name(parquet_physical physical);
+#define PARQUET_INT96_BYTES 12
+#define PARQUET_INTERVAL_BYTES 12
+/* Bytes of a value of this element, in memory and in bounds; 0 for BYTE_ARRAY. */
+size_t parquet_element_width(const parquet_element *e);
 
 /* ---- a footer and what follows from it (parquet_footer_load.c) ---- */
 

@@ -14,7 +14,6 @@
 #define DECIMAL_DIGITS 38
 #define DECIMAL256_DIGITS 76
 #define CONVERTED_INTERVAL 21
-#define INTERVAL_BYTES 12
 #define PROJJSON "projjson:"
 
 /* ---- leaf columns ---- */
@@ -111,7 +110,7 @@ static frz_type fixed_of(const parquet_element *e)
     case PARQUET_LOGICAL_FLOAT16:
         return e->type_length == 2 ? foreign(FRZ_FOREIGN_FLOAT16) : fixed;
     case PARQUET_LOGICAL_NONE:
-        return e->converted == CONVERTED_INTERVAL && e->type_length == INTERVAL_BYTES
+        return e->converted == CONVERTED_INTERVAL && e->type_length == PARQUET_INTERVAL_BYTES
                    ? foreign(FRZ_FOREIGN_INTERVAL)
                    : fixed;
     default:

@@ -187,7 +187,7 @@ static frz_code append_intervals(const struct ArrowArray *array, const int64_t *
         frz_store_le32(to, (uint32_t)v.months);
         frz_store_le32(to + 4, (uint32_t)v.days);
         frz_store_le32(to + 8, (uint32_t)(v.nanos / NANOS_PER_MILLI));
-        out->len += 12;
+        out->len += PARQUET_INTERVAL_BYTES;
     }
     return FRZ_OK;
 }

@@ -167,8 +167,6 @@ frz_code parquet_alp_fixed(parquet_values *v, size_t n, uint8_t *out, frz_error 
 frz_code parquet_alp_skip(parquet_values *v, size_t n, frz_error *err);
 /* FRZ_E_CORRUPT: there are fewer values than the levels say. */
 frz_code parquet_values_end(const parquet_values *v, frz_error *err);
-/* Bytes of a value of this element, 0 for BYTE_ARRAY. */
-size_t parquet_element_width(const parquet_element *e);
 
 /* ---- from the file's types to Iceberg's (parquet_convert.c) ---- */
 

@@ -30,6 +30,28 @@ const char *parquet_physical_name(parquet_physical physical)
     return physical < 0 || (size_t)physical >= FRZ_ARRAY_COUNT(names) ? "group" : names[physical];
 }
 
+size_t parquet_element_width(const parquet_element *e)
+{
+    switch (e->physical) {
+    case PARQUET_BOOLEAN:
+        return 1;
+    case PARQUET_INT32:
+    case PARQUET_FLOAT:
+        return 4;
+    case PARQUET_INT64:
+    case PARQUET_DOUBLE:
+        return 8;
+    case PARQUET_INT96:
+        return PARQUET_INT96_BYTES;
+    case PARQUET_FIXED_LEN_BYTE_ARRAY:
+        return e->type_length > 0 ? (size_t)e->type_length : 0;
+    case PARQUET_BYTE_ARRAY:
+    case PARQUET_NO_PHYSICAL:
+    default:
+        return 0;
+    }
+}
+
 /* ---- primitive types ---- */
 
 static frz_type_id timestamp_id(const parquet_element *e)

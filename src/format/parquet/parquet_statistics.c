@@ -111,25 +111,6 @@ static void take_bounds(const parquet_file *file, size_t column, const parquet_s
 
 /* ---- which of them can be right ---- */
 
-/* Bytes of a bound, 0 where they vary. */
-static size_t bound_size(const parquet_element *e)
-{
-    switch (e->physical) {
-    case PARQUET_BOOLEAN:
-        return 1;
-    case PARQUET_INT32:
-    case PARQUET_FLOAT:
-        return 4;
-    case PARQUET_INT64:
-    case PARQUET_DOUBLE:
-        return 8;
-    case PARQUET_FIXED_LEN_BYTE_ARRAY:
-        return e->type_length > 0 ? (size_t)e->type_length : 0;
-    default:
-        return 0;
-    }
-}
-
 static bool is_nan(const parquet_element *e, frz_str bound)
 {
     if (e->physical == PARQUET_DOUBLE) {
@@ -143,7 +124,7 @@ static bool is_nan(const parquet_element *e, frz_str bound)
 
 static bool is_possible(const parquet_element *e, frz_str bound)
 {
-    size_t size = bound_size(e);
+    size_t size = parquet_element_width(e);
     if (bound.ptr == NULL || (size != 0 && bound.len != size)) {
         return false;
     }

@@ -8,29 +8,6 @@
 #include "format/parquet/parquet_read.h"
 
 #define LENGTH_PREFIX 4
-#define INT96_WIDTH 12
-
-size_t parquet_element_width(const parquet_element *e)
-{
-    switch (e->physical) {
-    case PARQUET_BOOLEAN:
-        return 1;
-    case PARQUET_INT32:
-    case PARQUET_FLOAT:
-        return 4;
-    case PARQUET_INT64:
-    case PARQUET_DOUBLE:
-        return 8;
-    case PARQUET_INT96:
-        return INT96_WIDTH;
-    case PARQUET_FIXED_LEN_BYTE_ARRAY:
-        return e->type_length > 0 ? (size_t)e->type_length : 0;
-    case PARQUET_BYTE_ARRAY:
-    case PARQUET_NO_PHYSICAL:
-    default:
-        return 0;
-    }
-}
 
 void parquet_values_reset(parquet_values *v)
 {

@@ -139,7 +139,7 @@ static void element_foreign(const frz_type *type, parquet_element *e)
                      type->foreign == FRZ_FOREIGN_TIMESTAMPTZ_MS);
         break;
     case FRZ_FOREIGN_INTERVAL:
-        element_fixed(e, 12);
+        element_fixed(e, PARQUET_INTERVAL_BYTES);
         e->converted = CONVERTED_INTERVAL; /* there is no new annotation for it */
         break;
     case FRZ_FOREIGN_DECIMAL256:
@@ -311,24 +311,6 @@ static parquet_bound_order leaf_order(const frz_type *type, const parquet_elemen
     }
 }
 
-static size_t leaf_width(const parquet_element *e)
-{
-    switch (e->physical) {
-    case PARQUET_BOOLEAN:
-        return 1;
-    case PARQUET_INT32:
-    case PARQUET_FLOAT:
-        return 4;
-    case PARQUET_INT64:
-    case PARQUET_DOUBLE:
-        return 8;
-    case PARQUET_FIXED_LEN_BYTE_ARRAY:
-        return (size_t)e->type_length;
-    default:
-        return 0;
-    }
-}
-
 /* ---- the arrays, which grow in the arena ---- */
 
 static frz_code arena_grow(frz_arena *arena, void **items, size_t *capacity, size_t count,
@@ -384,7 +366,7 @@ static frz_code add_leaf(builder *b, const frz_field *field, frz_str dotted, siz
     s->leaves[s->leaf_count++] = (parquet_write_leaf){
         .field = field,
         .physical = e->physical,
-        .width = leaf_width(e),
+        .width = parquet_element_width(e),
         .order = leaf_order(field->type, e),
         .path = path,
         .path_count = place->path_count,
