@@ -6,6 +6,7 @@
 
 #include "arrow/arrow_take.h"
 #include "type/type_normalize.h"
+#include "type/type_value.h"
 
 #define MICROS_PER_MILLI 1000
 
@@ -109,18 +110,6 @@ static int64_t load_integer(frz_foreign_type foreign, const void *values, int64_
     }
 }
 
-static float half_value(uint16_t bits)
-{
-    float sign = (bits & 0x8000) != 0 ? -1.0f : 1.0f;
-    int exponent = bits >> 10 & 0x1F;
-    float fraction = (float)(bits & 0x3FF);
-    if (exponent == 0x1F) {
-        return fraction == 0 ? sign * __builtin_inff() : __builtin_nanf("");
-    }
-    return exponent == 0 ? sign * __builtin_ldexpf(fraction, -24)
-                         : sign * __builtin_ldexpf(fraction + 1024, exponent - 25);
-}
-
 /* An integer, or milliseconds as microseconds; false if 64 bits do not hold it. */
 static bool widen_integer(frz_foreign_type foreign, int64_t *value)
 {
@@ -142,7 +131,7 @@ static frz_code widen_values(const frz_field *field, const struct ArrowArray *sr
     frz_foreign_type foreign = field->type->foreign;
     for (int64_t i = 0; i < src->length; i++) {
         if (foreign == FRZ_FOREIGN_FLOAT16) {
-            ((float *)(void *)out)[i] = half_value(((const uint16_t *)src->buffers[1])[i]);
+            ((float *)(void *)out)[i] = frz_half_to_float(((const uint16_t *)src->buffers[1])[i]);
             continue;
         }
         int64_t value = load_integer(foreign, src->buffers[1], i);

@@ -188,6 +188,23 @@ size_t frz_float_text(float value, char *text)
 
 /* ---- floats of 16 bits ---- */
 
+float frz_half_to_float(uint16_t bits)
+{
+    uint32_t sign = (uint32_t)(bits & 0x8000) << 16;
+    uint32_t exponent = bits >> 10 & 0x1F;
+    uint32_t fraction = bits & 0x3FF;
+    uint32_t wide;
+    float value;
+    if (exponent == 0) {
+        value = (float)fraction * 0x1p-24f;
+        return sign != 0 ? -value : value;
+    }
+    exponent = exponent == 0x1F ? 0xFF : exponent + 112; /* infinities and NaN; the bias */
+    wide = sign | exponent << 23 | fraction << 13;
+    memcpy(&value, &wide, sizeof value);
+    return value;
+}
+
 /* The size of a half by its bits without the sign; infinity counts as what comes behind the largest
  * number. */
 static double half_size(uint16_t bits)
@@ -212,9 +229,9 @@ size_t frz_half_text(uint16_t bits, char *text)
     char decimal[40];
     digits n;
     uint16_t size = bits & 0x7FFF;
-    double value = size > 0x7C00 ? NAN : size == 0x7C00 ? INFINITY : half_size(size);
+    double value = half_size(size);
     if (size >= 0x7C00 || value == floor(value)) {
-        return frz_float_text((float)((bits & 0x8000) != 0 ? -value : value), text);
+        return frz_float_text(frz_half_to_float(bits), text);
     }
     for (int count = 1;; count++) {
         snprintf(decimal, sizeof decimal, "%.*e", count - 1, value);

@@ -47,6 +47,8 @@ frz_code frz_value_to_json(const frz_value *value, json_t **out, frz_error *err)
 /* The shortest text that reads back as the same number, at least 32 bytes. Returns the length. */
 size_t frz_double_text(double value, char *text);
 size_t frz_float_text(float value, char *text);
+/* A float of 16 bits; exact, the bits of a NaN included. */
+float frz_half_to_float(uint16_t bits);
 size_t frz_half_text(uint16_t bits, char *text); /* whole numbers with all their digits */
 /* "-12.34" from unscaled digits; at least 64 bytes. */
 size_t frz_decimal_text(frz_i128 unscaled, int32_t scale, char *text);

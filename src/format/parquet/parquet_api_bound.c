@@ -43,8 +43,7 @@ static double load_real(const parquet_element *e, const char *bytes)
         memcpy(&narrow, bytes, sizeof narrow);
         return (double)narrow;
     }
-    parquet_convert(PARQUET_F16_F32, HALF_BYTES, (const uint8_t *)bytes, 1, (uint8_t *)&narrow);
-    return (double)narrow;
+    return (double)frz_half_to_float(frz_load_le16(bytes));
 }
 
 static bool is_real(const parquet_element *e)

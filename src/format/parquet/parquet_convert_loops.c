@@ -36,25 +36,6 @@ static float load_f32(const uint8_t *p)
     return value;
 }
 
-static float half_to_float(uint16_t half)
-{
-    uint32_t sign = (uint32_t)(half & 0x8000) << 16;
-    uint32_t exponent = half >> 10 & 0x1F;
-    uint32_t mantissa = half & 0x3FF;
-    uint32_t bits;
-    if (exponent == 0x1F) {
-        bits = sign | 0x7F800000u | mantissa << 13;
-    } else if (exponent != 0) {
-        bits = sign | (exponent + 112) << 23 | mantissa << 13;
-    } else {
-        float value = (float)mantissa * 0x1p-24f;
-        return sign != 0 ? -value : value;
-    }
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 /* The microseconds of a Julian day and time, modulo 2^64, as Spark computes them. */
 static int64_t wrapped_micros(int32_t day, int64_t nanos)
 {
@@ -151,8 +132,8 @@ static bool decimal_from_bytes(const uint8_t *p, size_t len, uint8_t *out, size_
 FOR_EACH(i32_to_i64, 4, int64_t, load_i32(p))
 FOR_EACH(u32_to_i64, 4, int64_t, frz_load_le32(p))
 FOR_EACH(f32_to_f64, 4, double, (double)load_f32(p))
-FOR_EACH(f16_to_f32, 2, float, half_to_float(frz_load_le16(p)))
-FOR_EACH(f16_to_f64, 2, double, (double)half_to_float(frz_load_le16(p)))
+FOR_EACH(f16_to_f32, 2, float, frz_half_to_float(frz_load_le16(p)))
+FOR_EACH(f16_to_f64, 2, double, (double)frz_half_to_float(frz_load_le16(p)))
 FOR_EACH(ms32_to_us, 4, int64_t, (int64_t)load_i32(p) * MICROS_PER_MILLI)
 FOR_EACH(date_to_us, 4, int64_t, (int64_t)load_i32(p) * MICROS_PER_DAY)
 FOR_EACH(i32_to_decimal, 4, decimal_words, words_of(load_i32(p), 0))

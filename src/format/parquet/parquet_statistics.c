@@ -211,20 +211,6 @@ void parquet_statistics_check(const parquet_file *file, size_t column, const par
 
 /* ---- as values ---- */
 
-static float half_to_float(uint16_t half)
-{
-    float scale = (half & 0x8000) != 0 ? -1.0f : 1.0f;
-    int exponent = half >> 10 & 0x1f;
-    float fraction = (float)(half & 0x3ff);
-    if (exponent == 0x1f) {
-        return scale * __builtin_inff(); /* NaN was sorted out */
-    }
-    if (exponent == 0) {
-        return scale * __builtin_ldexpf(fraction, -24);
-    }
-    return scale * __builtin_ldexpf(fraction + 1024.0f, exponent - 25);
-}
-
 static frz_i128 big_endian(frz_str bytes)
 {
     unsigned __int128 value = (bytes.ptr[0] & 0x80) != 0 ? ~(unsigned __int128)0 : 0;
@@ -275,7 +261,7 @@ static bool bound_value(const parquet_element *e, const frz_type *type, frz_str 
         break;
     default:
         if (is_half(e)) {
-            out->as.f32 = half_to_float(frz_load_le16(bound.ptr));
+            out->as.f32 = frz_half_to_float(frz_load_le16(bound.ptr));
         } else if (type->id == FRZ_TYPE_DECIMAL) {
             out->as.i128 = big_endian(bound);
         } else {

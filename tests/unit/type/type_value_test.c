@@ -287,6 +287,28 @@ static void value_promote__along_the_rules(void **state)
                  FRZ_E_ARGUMENT, "type int cannot be read as double");
 }
 
+/* Against the definition: 1 bit of sign, 5 of the exponent, 10 of the fraction. */
+static void half__every_pattern_becomes_the_same_float(void **state)
+{
+    (void)state;
+    for (uint32_t bits = 0; bits <= UINT16_MAX; bits++) {
+        int exponent = bits >> 10 & 0x1F;
+        int fraction = bits & 0x3FF;
+        float found = frz_half_to_float((uint16_t)bits);
+        assert_int_equal(signbit(found) != 0, bits >> 15);
+        if (exponent == 0x1F) {
+            uint32_t wide;
+            memcpy(&wide, &found, sizeof wide);
+            assert_true(fraction == 0 ? isinf(found) : isnan(found));
+            assert_int_equal(wide & 0x7FFFFF, fraction << 13);
+        } else {
+            double size =
+                exponent == 0 ? ldexp(fraction, -24) : ldexp(1 + fraction / 1024.0, exponent - 15);
+            assert_true((double)fabsf(found) == size);
+        }
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -295,6 +317,7 @@ int main(void)
         cmocka_unit_test(number_text__reads_back_and_is_short),
         TEST_WITH_ENV(calendar__every_day_follows_the_one_before),
         TEST_WITH_ENV(value_text__any_bits_print),
+        cmocka_unit_test(half__every_pattern_becomes_the_same_float),
         cmocka_unit_test(value_order__nan_is_greatest_and_zeros_differ_on_request),
         cmocka_unit_test(value_order__bytes_are_unsigned),
         cmocka_unit_test(value_promote__along_the_rules),
