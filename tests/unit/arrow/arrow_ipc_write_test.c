@@ -149,6 +149,51 @@ static void write__passes_on_what_the_function_fails_with(void **state)
     frz_buf_reset(&out);
 }
 
+static frz_code lost_schema(void *ctx, struct ArrowSchema *out, frz_error *err)
+{
+    (void)ctx;
+    (void)out;
+    return frz_fail(err, FRZ_E_IO, "the schema is lost");
+}
+
+static frz_code own_schema(void *ctx, struct ArrowSchema *out, frz_error *err)
+{
+    return make_schema(*(const frz_env **)ctx, "+s", "l", out, err);
+}
+
+static frz_code lost_rows(void *ctx, struct ArrowArray *out, frz_error *err)
+{
+    (void)ctx;
+    (void)out;
+    return frz_fail(err, FRZ_E_CORRUPT, "reading a.parquet: the rows are lost");
+}
+
+static void keep_context(void *ctx)
+{
+    (void)ctx;
+}
+
+static void write__failures_of_the_stream_are_not_told_as_its_own(void **state)
+{
+    static const frz_stream_ops ops[] = {{lost_schema, lost_rows, keep_context},
+                                         {own_schema, lost_rows, keep_context}};
+    static const char *const wanted[] = {"the schema is lost",
+                                         "reading a.parquet: the rows are lost"};
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(ops); i++) {
+        struct ArrowArrayStream stream;
+        char text[2048];
+        frz_error err = {0};
+        frz_buf out = FRZ_BUF_INIT(*state, FRZ_BUF_NO_LIMIT);
+        assert_ok(frz_stream_make(*state, &ops[i], state, &stream, &err), &err);
+        assert_int_not_equal(frz_ipc_write(*state, to_buf, &out, &stream, NULL, NULL, &err),
+                             FRZ_OK);
+        frz_error_format(&err, text, sizeof text);
+        assert_string_equal(text, wanted[i]);
+        stream.release(&stream);
+        frz_buf_reset(&out);
+    }
+}
+
 /* As where a full disk is told of at the end. */
 static frz_code failing_close(void *ctx, void *file, frz_error *err)
 {
@@ -206,6 +251,7 @@ int main(void)
         TEST_WITH_ENV(write__a_file_has_its_magic_at_both_ends),
         TEST_WITH_ENV(write__refuses_what_breaks_the_interface),
         TEST_WITH_ENV(write__passes_on_what_the_function_fails_with),
+        TEST_WITH_ENV(write__failures_of_the_stream_are_not_told_as_its_own),
         cmocka_unit_test(write__a_file_that_cannot_be_closed_is_removed),
         cmocka_unit_test(write__every_allocation_may_fail),
     };
