@@ -7,212 +7,6 @@
  */
 #include "format/parquet/parquet_write.h"
 
-/* ---- levels of the open page ---- */
-
-static frz_code levels_mix(parquet_level_buffer *levels, frz_error *err)
-{
-    if (levels->mixed) {
-        return FRZ_OK;
-    }
-    frz_code rc = frz_buf_reserve(&levels->bytes, levels->count, err);
-    if (rc == FRZ_OK && levels->count > 0) {
-        memset(levels->bytes.data, levels->value, levels->count);
-    }
-    levels->bytes.len = rc == FRZ_OK ? levels->count : 0;
-    levels->mixed = rc == FRZ_OK;
-    return rc;
-}
-
-static frz_code levels_add_same(parquet_level_buffer *levels, uint8_t value, size_t count,
-                                frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    if (levels->count == 0) {
-        levels->value = value;
-    }
-    if (levels->mixed || levels->value != value) {
-        FRZ_TRY(levels_mix(levels, err));
-        FRZ_TRY(frz_buf_reserve(&levels->bytes, count, err));
-        memset(levels->bytes.data + levels->bytes.len, value, count);
-        levels->bytes.len += count;
-    }
-    levels->count += count;
-out:
-    return rc;
-}
-
-static bool all_equal(const uint8_t *values, size_t count, uint8_t value)
-{
-    uint8_t differs = 0;
-    for (size_t i = 0; i < count; i++) {
-        differs |= values[i] ^ value;
-    }
-    return differs == 0;
-}
-
-static frz_code levels_add(parquet_level_buffer *levels, const uint8_t *values, size_t count,
-                           frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    uint8_t expected = levels->count == 0 ? values[0] : levels->value;
-    if (!levels->mixed && all_equal(values, count, expected)) {
-        return levels_add_same(levels, expected, count, err);
-    }
-    FRZ_TRY(levels_mix(levels, err));
-    FRZ_TRY(frz_buf_append(&levels->bytes, values, count, err));
-    levels->count += count;
-out:
-    return rc;
-}
-
-static void levels_clear(parquet_level_buffer *levels)
-{
-    frz_buf_clear(&levels->bytes);
-    levels->count = 0;
-    levels->mixed = false;
-}
-
-static frz_code levels_encode(const parquet_level_buffer *levels, uint8_t max, frz_buf *out,
-                              frz_error *err)
-{
-    unsigned width = parquet_encode_width(max);
-    if (!levels->mixed) {
-        return parquet_encode_run(levels->value, levels->count, width, out, err);
-    }
-    return parquet_encode_levels(levels->bytes.data, levels->count, width, out, err);
-}
-
-/* ---- pages ---- */
-
-static frz_code compress(parquet_write_scratch *scratch, const uint8_t *bytes, size_t len,
-                         frz_str *out, frz_error *err)
-{
-    if (scratch->codec == NULL) {
-        *out = (frz_str){(const char *)bytes, len};
-        return FRZ_OK;
-    }
-    frz_buf_clear(&scratch->packed);
-    frz_code rc = frz_codec_compress(scratch->codec, bytes, len, &scratch->packed, err);
-    *out = frz_buf_view(&scratch->packed);
-    return rc;
-}
-
-/* Header and body at the end of to. levels: the uncompressed start of a v2 page. */
-static frz_code put_page(parquet_column_writer *column, parquet_page_out *page, frz_str levels,
-                         frz_str body, frz_buf *to, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    size_t start = to->len;
-    page->packed_size = levels.len + body.len;
-    page->crc = levels.len == 0 ? 0 : frz_crc32(0, levels.ptr, levels.len);
-    page->crc = body.len == 0 ? page->crc : frz_crc32(page->crc, body.ptr, body.len);
-    FRZ_TRY(parquet_page_header_write(page, to, err));
-    column->raw_size += to->len - start + page->raw_size;
-    FRZ_TRY(frz_buf_append(to, levels.ptr, levels.len, err));
-    FRZ_TRY(frz_buf_append(to, body.ptr, body.len, err));
-    column->packed_size += to->len - start;
-    column->page_size = to->len - start;
-    column->encodings |= 1u << page->encoding;
-out:
-    return rc;
-}
-
-/* v1: levels after their length, compressed with the values. */
-static frz_code put_levels_v1(const parquet_level_buffer *levels, uint8_t max, frz_buf *out,
-                              frz_error *err)
-{
-    static const uint8_t length[4];
-    frz_code rc = FRZ_OK;
-    if (max == 0) {
-        return FRZ_OK;
-    }
-    size_t start = out->len;
-    FRZ_TRY(frz_buf_append(out, length, sizeof length, err));
-    FRZ_TRY(levels_encode(levels, max, out, err));
-    frz_store_le32(out->data + start, (uint32_t)(out->len - start - sizeof length));
-out:
-    return rc;
-}
-
-static frz_code put_data_page_v1(parquet_column_writer *column, parquet_page_out *page,
-                                 frz_str values, frz_error *err)
-{
-    parquet_write_scratch *scratch = column->scratch;
-    frz_buf *body = &scratch->body;
-    frz_code rc = FRZ_OK;
-    frz_str packed;
-    page->type = PARQUET_DATA_PAGE;
-    frz_buf_clear(body);
-    FRZ_TRY(put_levels_v1(&column->rep, column->leaf->max_rep, body, err));
-    FRZ_TRY(put_levels_v1(&column->def, column->leaf->max_def, body, err));
-    if (body->len > 0) {
-        FRZ_TRY(frz_buf_append(body, values.ptr, values.len, err));
-        values = frz_buf_view(body);
-    }
-    page->raw_size = values.len;
-    FRZ_TRY(compress(scratch, (const uint8_t *)values.ptr, values.len, &packed, err));
-    FRZ_TRY(put_page(column, page, (frz_str){"", 0}, packed, &column->pages, err));
-out:
-    return rc;
-}
-
-static frz_code put_data_page_v2(parquet_column_writer *column, parquet_page_out *page,
-                                 frz_str values, frz_error *err)
-{
-    parquet_write_scratch *scratch = column->scratch;
-    frz_buf *levels = &scratch->body;
-    frz_code rc = FRZ_OK;
-    frz_str packed;
-    page->type = PARQUET_DATA_PAGE_V2;
-    frz_buf_clear(levels);
-    if (column->leaf->max_rep > 0) {
-        FRZ_TRY(levels_encode(&column->rep, column->leaf->max_rep, levels, err));
-    }
-    page->rep_size = levels->len;
-    if (column->leaf->max_def > 0) {
-        FRZ_TRY(levels_encode(&column->def, column->leaf->max_def, levels, err));
-    }
-    page->def_size = levels->len - page->rep_size;
-    page->raw_size = levels->len + values.len;
-    FRZ_TRY(compress(scratch, (const uint8_t *)values.ptr, values.len, &packed, err));
-    page->is_compressed = scratch->codec != NULL && packed.len < values.len;
-    FRZ_TRY(put_page(column, page, frz_buf_view(levels), page->is_compressed ? packed : values,
-                     &column->pages, err));
-out:
-    return rc;
-}
-
-static frz_code put_data_page(parquet_column_writer *column, parquet_encoding encoding,
-                              frz_str values, frz_error *err)
-{
-    parquet_page_out page = {
-        .encoding = encoding,
-        .num_values = column->page_slots,
-        .num_nulls = column->page_slots - column->value_count,
-        .num_rows = column->page_rows,
-    };
-    return column->shared->opts.page_version == 2 ? put_data_page_v2(column, &page, values, err)
-                                                  : put_data_page_v1(column, &page, values, err);
-}
-
-static frz_code put_dictionary_page(parquet_column_writer *column, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    frz_str packed;
-    const frz_buf *values = &column->dictionary.values;
-    parquet_page_out page = {
-        .type = PARQUET_DICTIONARY_PAGE,
-        .encoding = PARQUET_PLAIN,
-        .raw_size = values->len,
-        .num_values = column->dictionary.count,
-    };
-    FRZ_TRY(compress(column->scratch, values->data, values->len, &packed, err));
-    FRZ_TRY(put_page(column, &page, (frz_str){"", 0}, packed, &column->front, err));
-    column->dictionary_size = column->front.len;
-out:
-    return rc;
-}
-
 /* ---- from page to file ---- */
 
 static frz_code filter_values(parquet_column_writer *column, const uint8_t *values, size_t count,
@@ -233,7 +27,7 @@ static frz_code end_dictionary(parquet_column_writer *column, frz_error *err)
         return FRZ_OK;
     }
     FRZ_TRY(filter_values(column, values->data, column->dictionary.count, err));
-    FRZ_TRY(put_dictionary_page(column, err));
+    FRZ_TRY(parquet_page_put_dictionary(column, err));
     parquet_dictionary_out_reset(&column->dictionary);
 out:
     return rc;
@@ -247,10 +41,8 @@ static frz_code release_pages(parquet_column_writer *column, frz_error *err)
     column->offset = column->started ? column->offset : output->position;
     column->started = true;
     FRZ_TRY(end_dictionary(column, err));
-    FRZ_TRY(parquet_output_write(output, column->front.data, column->front.len, err));
-    frz_buf_reset(&column->front);
-    FRZ_TRY(parquet_output_write(output, column->pages.data, column->pages.len, err));
-    frz_buf_clear(&column->pages);
+    FRZ_TRY(parquet_waiting_write(&column->front, output, err));
+    FRZ_TRY(parquet_waiting_write(&column->pages, output, err));
 out:
     return rc;
 }
@@ -301,15 +93,16 @@ static frz_code flush_page(parquet_column_writer *column, frz_error *err)
     }
     FRZ_TRY(measure_page(column, &stats, err));
     FRZ_TRY(parquet_page_encode(column, &encoding, &values, err));
-    FRZ_TRY(put_data_page(column, encoding, values, err));
-    column->page_counts[encoding]++;
     if (encoding != PARQUET_RLE_DICTIONARY) { /* else the dictionary has them */
         FRZ_TRY(filter_values(column, column->values.data, column->value_count, err));
     }
+    FRZ_TRY(parquet_page_put_data(column, encoding, values, err));
+    column->page_counts[encoding]++;
+    /* bounds are views of the values: these wait with the page if they are no longer here */
     FRZ_TRY(index_page(column, offset, &stats, err));
     frz_buf_clear(&column->values);
-    levels_clear(&column->def);
-    levels_clear(&column->rep);
+    parquet_levels_clear(&column->def);
+    parquet_levels_clear(&column->rep);
     column->value_count = column->page_slots = column->page_rows = 0;
     if (column->direct && column->dictionary_state == PARQUET_DICTIONARY_OFF) {
         FRZ_TRY(release_pages(column, err));
@@ -466,12 +259,17 @@ static frz_code append_part(parquet_column_writer *column, const struct ArrowArr
     const parquet_write_leaf *leaf = column->leaf;
     frz_code rc = FRZ_OK;
     if (leaf->max_rep > 0) {
-        FRZ_TRY(run->rep == NULL ? levels_add_same(&column->rep, 0, part.slots, err)
-                                 : levels_add(&column->rep, run->rep + slot, part.slots, err));
+        FRZ_TRY(run->rep == NULL
+                    ? parquet_levels_add_same(&column->rep, 0, part.slots, err)
+                    : parquet_levels_add(&column->rep, run->rep + slot, part.slots, err));
     }
     if (leaf->max_def > 0) {
-        FRZ_TRY(run->def == NULL ? levels_add_same(&column->def, leaf->max_def, part.slots, err)
-                                 : levels_add(&column->def, run->def + slot, part.slots, err));
+        FRZ_TRY(run->def == NULL
+                    ? parquet_levels_add_same(&column->def, leaf->max_def, part.slots, err)
+                    : parquet_levels_add(&column->def, run->def + slot, part.slots, err));
+    }
+    if (column->values.capacity == 0 && column->room > 0) {
+        FRZ_TRY(frz_buf_reserve(&column->values, column->room, err));
     }
     FRZ_TRY(parquet_plain_append(leaf, array, run->places == NULL ? NULL : run->places + value,
                                  run->first + (int64_t)value, part.values, &column->values, err));
@@ -511,8 +309,8 @@ void parquet_column_writer_init(parquet_column_writer *column, parquet_write_sha
     frz_buf_init(&column->values, shared->env, INT32_MAX);
     frz_buf_init(&column->def.bytes, shared->env, INT32_MAX);
     frz_buf_init(&column->rep.bytes, shared->env, INT32_MAX);
-    frz_buf_init(&column->pages, shared->env, FRZ_BUF_NO_LIMIT);
-    frz_buf_init(&column->front, shared->env, FRZ_BUF_NO_LIMIT);
+    parquet_waiting_init(&column->pages, shared->env);
+    parquet_waiting_init(&column->front, shared->env);
     parquet_dictionary_out_init(&column->dictionary, shared->env, leaf->width);
     parquet_write_stats_init(&column->stats, shared->env, leaf);
     parquet_index_out_init(&column->index, shared->env, leaf);
@@ -526,8 +324,8 @@ void parquet_column_writer_free(parquet_column_writer *column)
     frz_buf_reset(&column->values);
     frz_buf_reset(&column->def.bytes);
     frz_buf_reset(&column->rep.bytes);
-    frz_buf_reset(&column->pages);
-    frz_buf_reset(&column->front);
+    parquet_waiting_reset(&column->pages);
+    parquet_waiting_reset(&column->front);
     parquet_dictionary_out_reset(&column->dictionary);
     parquet_write_stats_reset(&column->stats);
     parquet_index_out_reset(&column->index);
@@ -537,6 +335,7 @@ void parquet_column_writer_free(parquet_column_writer *column)
 void parquet_column_writer_begin(parquet_column_writer *column, bool direct)
 {
     column->direct = direct;
+    column->room = 0;
     column->started = false;
     column->closed = false;
     column->dictionary_state = parquet_dictionary_at_start(column);
@@ -645,8 +444,6 @@ frz_code parquet_column_writer_end(parquet_column_writer *column, parquet_chunk 
     chunk.data_page_offset = (int64_t)(column->offset + column->dictionary_size);
     chunk.dictionary_page_offset = column->dictionary_size > 0 ? (int64_t)column->offset : 0;
     *out = chunk;
-    /* columns of a wide file take turns: what one held is free for the next */
-    frz_buf_reset(&column->pages);
     parquet_index_out_reset(&column->index);
 out:
     return frz_context(err, rc, "column \"%.*s\"", FRZ_STR_ARG(leaf->dotted));

@@ -52,32 +52,46 @@ static void append_fixed(const struct ArrowArray *array, size_t width, const int
     out->len += count * width;
 }
 
-/* Short strings are copied by a fixed number of bytes, where both sides have as many. */
-#define SHORT_STRING 16
+/* Bytes of the strings of some rows. */
+static size_t string_bytes(const int32_t *offsets, const int64_t *places, int64_t first,
+                           size_t count)
+{
+    size_t bytes = 0;
+    if (places == NULL) {
+        return (size_t)(offsets[first + (int64_t)count] - offsets[first]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        bytes += (size_t)(offsets[places[i] + 1] - offsets[places[i]]);
+    }
+    return bytes;
+}
 
-/* Lengths before bytes, one after the other. */
+/* Lengths before bytes, one after the other. Short strings are copied by a fixed number of bytes,
+ * where both sides have as many. */
 static frz_code append_strings(const struct ArrowArray *array, const int64_t *places, int64_t first,
                                size_t count, frz_buf *out, frz_error *err)
 {
     const int32_t *offsets = (const int32_t *)array->buffers[1] + array->offset;
     const uint8_t *bytes = array->buffers[2];
     const int32_t end = offsets[place_at(places, first, count - 1) + 1];
+    size_t total = string_bytes(offsets, places, first, count) + 4 * count;
+    frz_code rc = frz_buf_reserve(out, total + PARQUET_PLAIN_SLACK, err);
+    if (rc != FRZ_OK) {
+        return rc;
+    }
+    uint8_t *to = out->data + out->len;
     for (size_t i = 0; i < count; i++) {
         int64_t row = place_at(places, first, i);
         size_t len = (size_t)(offsets[row + 1] - offsets[row]);
-        frz_code rc = frz_buf_reserve(out, 4 + FRZ_MAX(len, (size_t)SHORT_STRING), err);
-        if (rc != FRZ_OK) {
-            return rc;
-        }
-        uint8_t *to = out->data + out->len;
         frz_store_le32(to, (uint32_t)len);
-        if (len <= SHORT_STRING && end - offsets[row] >= SHORT_STRING) {
-            memcpy(to + 4, bytes + offsets[row], SHORT_STRING);
+        if (len <= PARQUET_PLAIN_SLACK && end - offsets[row] >= PARQUET_PLAIN_SLACK) {
+            memcpy(to + 4, bytes + offsets[row], PARQUET_PLAIN_SLACK);
         } else if (len > 0) {
             memcpy(to + 4, bytes + offsets[row], len);
         }
-        out->len += 4 + len;
+        to += 4 + len;
     }
+    out->len += total;
     return FRZ_OK;
 }
 

@@ -11,7 +11,10 @@
  *   parquet_index_writer.c    column index, offset index and level counts of one column chunk
  *   parquet_bloom_writer.c    bloom filter of one column chunk
  *   parquet_output.c          where bytes of the file go; joins neighbouring copies
+ *   parquet_waiting.c         encoded pages that wait for their place
+ *   parquet_level_buffer.c    levels of a page
  *   parquet_page_encoding.c   which encoding the values of a page get
+ *   parquet_page_out.c        header, levels and values, compressed
  *   parquet_column_writer.c   one leaf column: values and levels to pages to a chunk
  *   parquet_write_schema.c    Iceberg types to schema elements and leaves
  *   parquet_shred.c           nested arrays to values and levels of leaves
@@ -322,15 +325,26 @@ uint64_t parquet_bound_bits(parquet_bound_order order, int64_t key);
 int parquet_bound_compare_encoded(parquet_bound_order order, frz_str a, frz_str b);
 bool parquet_bound_is_float(parquet_bound_order order);
 
-/* ---- pages of a chunk (parquet_index_writer.c) ---- */
+/* ---- levels of a page (parquet_level_buffer.c) ---- */
 
-/* Levels of the open page, kept as a count while they are all the same. */
+/* Kept as a count while they are all the same. */
 typedef struct parquet_level_buffer {
     frz_buf bytes; /* in use once they differ */
     size_t count;
     uint8_t value; /* of all, while bytes is not in use */
     bool mixed;
 } parquet_level_buffer;
+
+frz_code parquet_levels_add_same(parquet_level_buffer *levels, uint8_t value, size_t count,
+                                 frz_error *err);
+frz_code parquet_levels_add(parquet_level_buffer *levels, const uint8_t *values, size_t count,
+                            frz_error *err);
+void parquet_levels_clear(parquet_level_buffer *levels);
+/* Append the hybrid encoding of levels up to max. */
+frz_code parquet_levels_encode(const parquet_level_buffer *levels, uint8_t max, frz_buf *out,
+                               frz_error *err);
+
+/* ---- pages of a chunk (parquet_index_writer.c) ---- */
 
 /* The pages of one chunk and how often its levels occur. */
 typedef struct parquet_index_out {
@@ -407,6 +421,24 @@ frz_code parquet_output_copy(parquet_output *output, const frz_file *src, uint64
                              uint64_t len, frz_error *err);
 frz_code parquet_output_flush(parquet_output *output, frz_error *err);
 
+/* ---- encoded pages that wait for their place (parquet_waiting.c) ---- */
+
+typedef struct parquet_waiting {
+    const frz_env *env;
+    frz_buf *blocks;
+    size_t count, capacity;
+    size_t len; /* bytes in all */
+} parquet_waiting;
+
+void parquet_waiting_init(parquet_waiting *waiting, const frz_env *env);
+void parquet_waiting_reset(parquet_waiting *waiting); /* frees; can be used again */
+frz_code parquet_waiting_append(parquet_waiting *waiting, const void *bytes, size_t len,
+                                frz_error *err);
+/* Append the content of buf, which is empty after that; large ones are moved, not copied. */
+frz_code parquet_waiting_take(parquet_waiting *waiting, frz_buf *buf, frz_error *err);
+/* Write and free all. */
+frz_code parquet_waiting_write(parquet_waiting *waiting, parquet_output *output, frz_error *err);
+
 /* ---- bloom filters (parquet_bloom_writer.c) ---- */
 
 typedef struct parquet_bloom_out {
@@ -442,6 +474,7 @@ typedef struct parquet_write_scratch {
     frz_slot slot;
     const frz_env *env;
     frz_codec *codec;     /* NULL: uncompressed */
+    frz_buf head;         /* of a page: what is not compressed in any case */
     frz_buf body, packed; /* a page before and after compression */
     frz_buf trial, other; /* encodings of its values */
     frz_buf indices;      /* uint32_t */
@@ -479,14 +512,15 @@ typedef struct parquet_column_writer {
     /* the open page */
     frz_buf values; /* PLAIN form; booleans: a byte each */
     size_t value_count;
+    size_t room; /* to make for them at once; 0: as much as they need */
     parquet_level_buffer def, rep;
     size_t page_slots, page_rows;
     /* the open chunk */
-    bool direct;   /* pages may go to the file at once */
-    bool started;  /* some have */
-    bool closed;   /* nothing is to be encoded any more */
-    frz_buf pages; /* encoded ones that wait */
-    frz_buf front; /* the dictionary's page, once it is encoded */
+    bool direct;           /* pages may go to the file at once */
+    bool started;          /* some have */
+    bool closed;           /* nothing is to be encoded any more */
+    parquet_waiting pages; /* encoded ones that wait */
+    parquet_waiting front; /* the dictionary's page, once it is encoded */
     parquet_dictionary_out dictionary;
     parquet_dictionary_state dictionary_state;
     uint32_t encodings;                           /* bits of parquet_encoding */
@@ -501,6 +535,12 @@ typedef struct parquet_column_writer {
     /* the file */
     parquet_metrics_sum *metrics; /* NULL: not collected */
 } parquet_column_writer;
+
+/* Put the open page, whose values are encoded, and the dictionary's page where they wait
+ * (parquet_page_out.c). The first may leave column->values empty: then these wait, unmoved. */
+frz_code parquet_page_put_data(parquet_column_writer *column, parquet_encoding encoding,
+                               frz_str values, frz_error *err);
+frz_code parquet_page_put_dictionary(parquet_column_writer *column, frz_error *err);
 
 /* The state that a chunk begins with, and the values of its open page in the file's form
  * (parquet_page_encoding.c). The view is valid until the next page. */
@@ -542,6 +582,8 @@ size_t parquet_plain_size(const parquet_write_leaf *leaf, const struct ArrowArra
                           int64_t i);
 /* False if the file has no form for the value of row i. */
 bool parquet_plain_fits(const parquet_write_leaf *leaf, const struct ArrowArray *array, int64_t i);
+/* What append may need behind the last byte. */
+#define PARQUET_PLAIN_SLACK 16
 /* Append count rows: places[0 … count), or first … if places is NULL. */
 frz_code parquet_plain_append(const parquet_write_leaf *leaf, const struct ArrowArray *array,
                               const int64_t *places, int64_t first, size_t count, frz_buf *out,

@@ -4,11 +4,12 @@
  */
 #include "format/parquet/parquet_write.h"
 
-#define SCRATCH_BUFFERS 5
+#define SCRATCH_BUFFERS 6
 
 static void scratch_buffers(parquet_write_scratch *s, frz_buf *out[SCRATCH_BUFFERS])
 {
-    frz_buf *const all[SCRATCH_BUFFERS] = {&s->body, &s->packed, &s->trial, &s->other, &s->indices};
+    frz_buf *const all[SCRATCH_BUFFERS] = {&s->head,  &s->body,  &s->packed,
+                                           &s->trial, &s->other, &s->indices};
     memcpy(out, all, sizeof all);
 }
 
