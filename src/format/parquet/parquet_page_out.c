@@ -39,8 +39,7 @@ static frz_code put_page(parquet_column_writer *column, parquet_page_out *page, 
     if (body.ptr == (const char *)own->data) {
         FRZ_TRY(parquet_waiting_take(to, own, err));
         /* the next page will be as large */
-        column->room =
-            FRZ_MIN(body.len, column->shared->opts.page_bytes) + PARQUET_PLAIN_SLACK;
+        column->room = FRZ_MIN(body.len, column->shared->opts.page_bytes) + PARQUET_PLAIN_SLACK;
     } else {
         FRZ_TRY(parquet_waiting_append(to, body.ptr, body.len, err));
     }
