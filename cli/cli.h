@@ -65,6 +65,10 @@ void cli_text_char(cli_text *text, char c);
 void cli_text_fill(cli_text *text, char c, size_t count);
 void cli_text_printf(cli_text *text, const char *fmt, ...) FRZ_PRINTF(2, 3);
 void cli_text_hex(cli_text *text, const uint8_t *bytes, size_t len);
+/* Bytes of the control character at s, among len, C1 ones as UTF-8 has them; 0: there is none. */
+size_t cli_control_size(const char *s, size_t len);
+/* What stands from start on and would break the line or steer the terminal is shown by its name. */
+void cli_text_escape(cli_text *text, size_t start);
 /* A JSON string with its quotes. Bytes that are not UTF-8 set failed. */
 void cli_text_json_string(cli_text *text, const char *str, size_t len);
 /* namespace.table as commands and statements take it: parts that are no plain names in quotes. */
@@ -237,19 +241,18 @@ typedef struct cli_rows_format {
 /* An aligned table of text cells (cli_table.c). */
 typedef struct cli_table {
     cli_out *out;
-    const char *const *titles;
     const bool *right; /* which columns are aligned to the right */
     size_t columns;
     size_t column; /* of the cell at hand */
     size_t *widths;
-    cli_text held; /* cells of the rows that widths come from; then the cell at hand */
+    cli_text held; /* titles and cells of the rows that widths come from; then the cell at hand */
     size_t *ends;  /* of the held cells, row by row */
     size_t start;  /* of the cell at hand */
     size_t held_rows, row_cap;
     bool streaming; /* widths are settled */
 } cli_table;
 
-/* titles and right are borrowed. */
+/* right is borrowed. */
 frz_code cli_table_begin(cli_table *table, cli_out *out, const char *const *titles,
                          const bool *right, size_t columns, frz_error *err);
 /* Append a cell's text to what this returns, then end the cell; put does it for text that is there.

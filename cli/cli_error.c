@@ -94,20 +94,25 @@ cli_exit cli_exit_of(frz_code code)
     }
 }
 
-/* One line stays one line, and a terminal is not steered, whatever a name in it contains. */
-static void line_clean(char *line)
+/* A terminal is not steered, whatever a name in the text contains; ends of lines stay if wanted. */
+static void blank_controls(char *text, bool keep_lines)
 {
-    for (; *line != '\0'; line++) {
-        if ((unsigned char)*line < ' ' || *line == '\x7f') {
-            *line = ' ';
-        }
+    size_t len = strlen(text);
+    for (size_t i = 0; i < len; i++) {
+        size_t size = text[i] == '\n' && keep_lines ? 0 : cli_control_size(text + i, len - i);
+        memset(text + i, ' ', size);
+        i += size > 1 ? size - 1 : 0;
     }
 }
 
 /* Lines after the first are indented as far as the first one's text, so carets stay in place. */
-static void hint_print(const char *hint)
+static void hint_print(const frz_error *err)
 {
+    char text[sizeof err->hint];
+    const char *hint = text;
     const char *lead = "hint: ";
+    memcpy(text, err->hint, sizeof text);
+    blank_controls(text, true);
     while (*hint != '\0') {
         int len = (int)strcspn(hint, "\n");
         fprintf(stderr, "%s%.*s\n", lead, len, hint);
@@ -124,9 +129,9 @@ void cli_error_print(const frz_error *err)
     if (frz_error_format(err, line, sizeof line) == 0) {
         snprintf(line, sizeof line, "%s", frz_code_name(err->code));
     }
-    line_clean(line);
+    blank_controls(line, false);
     fprintf(stderr, "frazil: %s\n", line);
-    hint_print(err->hint);
+    hint_print(err);
 }
 
 #define NEAREST_MAX_WORD 32

@@ -182,7 +182,7 @@ static frz_code text_batches(cli_out *out, struct ArrowArrayStream *stream, frz_
         rows += length;
         CLI_TRY(cli_table_row(&table, err));
     }
-    rc = rc == FRZ_END ? cli_table_end(&table, err) : rc;
+    CLI_TRY(rc == FRZ_END ? cli_table_end(&table, err) : rc);
     cli_text_printf(&out->text, "\n(%" PRId64 " %s, %" PRId64 " %s)\n", rows,
                     rows == 1 ? "row" : "rows", count, count == 1 ? "batch" : "batches");
 out:
@@ -243,7 +243,7 @@ static frz_code json_batches(cli_out *out, struct ArrowArrayStream *stream, frz_
         rows += length;
         CLI_TRY(cli_out_row(out, err));
     }
-    rc = rc == FRZ_END ? FRZ_OK : rc;
+    CLI_TRY(rc == FRZ_END ? FRZ_OK : rc);
     cli_text_printf(&out->text, "],\n \"rows\":%" PRId64 "\n}\n", rows);
 out:
     return rc;

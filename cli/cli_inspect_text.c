@@ -127,7 +127,9 @@ static void put_head(cli_text *text, const frz_parquet_file_info *info, const ch
     cli_text_printf(text, "\nformat      Parquet, version %" PRId32, info->version);
     if (info->created_by.size > 0) {
         cli_text_str(text, "\nwritten by  ");
+        size_t start = text->len;
         put_text(text, info->created_by);
+        cli_text_escape(text, start);
     }
     cli_text_str(text, "\nrows        ");
     put_count(text, info->rows, "row in ", "rows in ");
@@ -367,7 +369,9 @@ static frz_code put_pages(cli_out *out, const frz_parquet_file *file, size_t gro
     frz_code rc = FRZ_OK;
     page_table pages = {.file = file, .column = column};
     cli_text_printf(&out->text, "\nRow group %zu, pages of ", group);
+    size_t start = out->text.len;
     inspect_path(&out->text, file, column);
+    cli_text_escape(&out->text, start);
     cli_text_char(&out->text, '\n');
     CLI_TRY(cli_table_begin(&pages.table, out, titles, right, 12, err));
     CLI_TRY(frz_parquet_pages_visit(file, group, column, put_page, &pages, err));

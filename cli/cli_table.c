@@ -4,39 +4,11 @@
  * line.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli.h"
 
-#define SAMPLE_ROWS 1000
+#define HELD_ROWS 1001 /* the titles are the first */
 #define SAMPLE_BYTES ((size_t)8 << 20)
-
-/* Characters that would break the line or steer the terminal are shown by their names. */
-static void escape_controls(cli_text *text, size_t start)
-{
-    size_t at = start;
-    while (at < text->len && (uint8_t)text->data[at] >= ' ' && text->data[at] != '\x7f') {
-        at++;
-    }
-    if (text->failed != FRZ_OK || at == text->len) {
-        return;
-    }
-    cli_text clean = {0};
-    for (size_t i = start; i < text->len; i++) {
-        uint8_t c = (uint8_t)text->data[i];
-        if (c == '\n' || c == '\t' || c == '\r') {
-            cli_text_str(&clean, c == '\n' ? "\\n" : c == '\t' ? "\\t" : "\\r");
-        } else if (c < ' ' || c == 0x7F) {
-            cli_text_printf(&clean, "\\x%02x", c);
-        } else {
-            cli_text_char(&clean, (char)c);
-        }
-    }
-    text->len = start;
-    cli_text_bytes(text, clean.data, clean.len);
-    text->failed = clean.failed != FRZ_OK ? clean.failed : text->failed;
-    cli_text_reset(&clean);
-}
 
 static void put_padded(cli_table *table, size_t column, const char *cell, size_t len)
 {
@@ -51,13 +23,9 @@ static void put_padded(cli_table *table, size_t column, const char *cell, size_t
     cli_text_fill(text, ' ', right || last ? 0 : pad);
 }
 
-static void put_header(cli_table *table)
+static void put_rule(cli_table *table)
 {
     cli_text *text = &table->out->text;
-    for (size_t c = 0; c < table->columns; c++) {
-        put_padded(table, c, table->titles[c], strlen(table->titles[c]));
-    }
-    cli_text_char(text, '\n');
     for (size_t c = 0; c < table->columns; c++) {
         cli_text_str(text, c == 0 ? "" : "+");
         cli_text_fill(text, '-', table->widths[c] + 2);
@@ -65,18 +33,20 @@ static void put_header(cli_table *table)
     cli_text_char(text, '\n');
 }
 
-/* The sample is over: header and held rows go out. */
+/* The sample is over: the titles and the held rows go out. */
 static frz_code release_held(cli_table *table, frz_error *err)
 {
     const size_t *end = table->ends;
     size_t from = 0;
-    put_header(table);
     for (size_t r = 0; r < table->held_rows; r++) {
         for (size_t c = 0; c < table->columns; c++, end++) {
             put_padded(table, c, table->held.data + from, *end - from);
             from = *end;
         }
         cli_text_char(&table->out->text, '\n');
+        if (r == 0) {
+            put_rule(table);
+        }
         frz_code rc = cli_out_row(table->out, err);
         if (rc != FRZ_OK) {
             return rc;
@@ -108,16 +78,16 @@ static bool reserve_row(cli_table *table)
 frz_code cli_table_begin(cli_table *table, cli_out *out, const char *const *titles,
                          const bool *right, size_t columns, frz_error *err)
 {
-    *table = (cli_table){.out = out, .titles = titles, .right = right, .columns = columns};
+    *table = (cli_table){.out = out, .right = right, .columns = columns};
     table->widths = calloc(columns + 1, sizeof *table->widths);
     if (table->widths == NULL || !reserve_row(table)) {
         return cli_fail(err, FRZ_E_NOMEM, "out of memory for %zu columns", columns);
     }
-    for (size_t c = 0; c < columns; c++) {
-        table->widths[c] = cli_width(titles[c], strlen(titles[c]));
-    }
     cli_text_reserve(&table->held, 1);
-    return FRZ_OK;
+    for (size_t c = 0; c < columns; c++) {
+        cli_table_put(table, titles[c]);
+    }
+    return cli_table_row(table, err);
 }
 
 cli_text *cli_table_cell(cli_table *table)
@@ -131,7 +101,7 @@ cli_text *cli_table_cell(cli_table *table)
 
 void cli_table_cell_end(cli_table *table)
 {
-    escape_controls(&table->held, table->start);
+    cli_text_escape(&table->held, table->start);
     if (table->held.failed == FRZ_OK) {
         const char *cell = table->held.data + table->start;
         size_t len = table->held.len - table->start;
@@ -160,7 +130,7 @@ frz_code cli_table_row(cli_table *table, frz_error *err)
         table->out->text.failed = table->held.failed;
     } else if (table->streaming) {
         cli_text_char(&table->out->text, '\n');
-    } else if (++table->held_rows == SAMPLE_ROWS || table->held.len > SAMPLE_BYTES) {
+    } else if (++table->held_rows == HELD_ROWS || table->held.len > SAMPLE_BYTES) {
         return release_held(table, err);
     } else if (!reserve_row(table)) {
         return cli_fail(err, FRZ_E_NOMEM, "out of memory for %zu columns", table->columns);

@@ -145,6 +145,58 @@ void cli_text_hex(cli_text *text, const uint8_t *bytes, size_t len)
     text->len += 2 * len;
 }
 
+size_t cli_control_size(const char *s, size_t len)
+{
+    uint8_t first = (uint8_t)s[0];
+    uint8_t second = len > 1 ? (uint8_t)s[1] : 0;
+    if (first == 0xC2 && second >= 0x80 && second < 0xA0) {
+        return 2;
+    }
+    return first < ' ' || first == 0x7F;
+}
+
+static void put_control(cli_text *text, char control)
+{
+    switch (control) {
+    case '\n':
+        cli_text_str(text, "\\n");
+        break;
+    case '\t':
+        cli_text_str(text, "\\t");
+        break;
+    case '\r':
+        cli_text_str(text, "\\r");
+        break;
+    default:
+        cli_text_printf(text, "\\x%02x", (unsigned char)control);
+    }
+}
+
+void cli_text_escape(cli_text *text, size_t start)
+{
+    size_t at = start;
+    while (at < text->len && cli_control_size(text->data + at, text->len - at) == 0) {
+        at++;
+    }
+    if (text->failed != FRZ_OK || at == text->len) {
+        return;
+    }
+    cli_text clean = {0};
+    for (size_t i = start; i < text->len; i++) {
+        size_t size = cli_control_size(text->data + i, text->len - i);
+        if (size > 0) {
+            i += size - 1;
+            put_control(&clean, text->data[i]);
+        } else {
+            cli_text_char(&clean, text->data[i]);
+        }
+    }
+    text->len = start;
+    cli_text_bytes(text, clean.data, clean.len);
+    text->failed = clean.failed != FRZ_OK ? clean.failed : text->failed;
+    cli_text_reset(&clean);
+}
+
 /* ---- UTF-8 ---- */
 
 size_t cli_utf8_decode(const char *s, size_t len, uint32_t *code_point)

@@ -188,6 +188,19 @@ def test_text_that_is_no_utf8_is_hexadecimal(tmp_path):
     assert {"key": "plain", "value": {"hex": "ff00"}} in json.loads(out)["key_value_metadata"]
 
 
+def test_names_do_not_steer_the_terminal(tmp_path):
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"odd\x1b[31m\x9bname": [1], "b": [2]}), path)
+    path.write_bytes(path.read_bytes().replace(b"parquet-cpp-arrow", b"\x1b[2J\xc2\x9bcpp-arrow..", 1))
+    command = [BUILD / "bin" / "frazil"]
+    texts = [["inspect", path, "--groups", "--pages"], ["cat", path], ["cat", path, "--columns", "c"]]
+    for args in texts:
+        done = subprocess.run(command + args, capture_output=True, timeout=120)
+        text = (done.stdout + done.stderr).decode()
+        assert "odd" in text
+        assert not any(c < " " and c != "\n" or "\x7f" <= c < "\xa0" for c in text), ascii(text)
+
+
 # Footers that pyarrow reads and frazil refuses, or the other way round, are the business of
 # parquet_corpora_test.py.
 def corpus_files():

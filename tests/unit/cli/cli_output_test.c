@@ -162,6 +162,18 @@ static void output_table__aligned_by_width_not_bytes(void **state)
                   " id | na\"me | score\n----+-------+-------\n(0 rows)\n");
 }
 
+static void output_table__titles_do_not_steer_the_terminal(void **state)
+{
+    struct ArrowSchema odd = COLUMN_SCHEMA("l", "a\nb\x1b[31m\xC2\x9B"
+                                                "c\xC2\xA0");
+    struct ArrowSchema *columns[] = {&odd};
+    struct ArrowSchema schema = ROWS_SCHEMA(columns);
+    struct ArrowArray *none[] = {NULL};
+    (void)state;
+    assert_prints(CLI_FORMAT_TABLE, &schema, none,
+                  " a\\nb\\x1b[31m\\x9bc\xC2\xA0\n--------------------\n(0 rows)\n");
+}
+
 static void output_table__streams_after_the_sample(void **state)
 {
     struct ArrowSchema *columns[] = {&id_schema};
@@ -655,6 +667,7 @@ int main(void)
         cmocka_unit_test(output_jsonl__one_object_per_line),
         cmocka_unit_test(output_json__an_array_with_a_line_per_element),
         cmocka_unit_test(output_table__aligned_by_width_not_bytes),
+        cmocka_unit_test(output_table__titles_do_not_steer_the_terminal),
         cmocka_unit_test(output_table__streams_after_the_sample),
         cmocka_unit_test(output_value__integers_are_exact),
         cmocka_unit_test(output_value__reals_are_shortest_and_never_integers),
