@@ -60,22 +60,6 @@ static const char *metadata_location(const frz_validation *v)
     return v->table->metadata_location == NULL ? "metadata" : v->table->metadata_location;
 }
 
-static void check_refs(frz_validation *v)
-{
-    const frz_metadata *metadata = &v->table->metadata;
-    json_t *refs = json_object_get(metadata->json, "refs");
-    const char *name;
-    json_t *ref;
-    json_object_foreach(refs, name, ref)
-    {
-        int64_t id = (int64_t)json_integer_value(json_object_get(ref, "snapshot-id"));
-        if (frz_metadata_snapshot(metadata, id) == NULL) {
-            frz_validate_find(v, metadata_location(v), "ref \"%s\": snapshot %lld does not exist",
-                              name, (long long)id);
-        }
-    }
-}
-
 static void check_snapshot_parent(frz_validation *v, const frz_snapshot *snapshot,
                                   const frz_snapshot *parent)
 {
@@ -85,6 +69,9 @@ static void check_snapshot_parent(frz_validation *v, const frz_snapshot *snapsho
                           "snapshot %lld: sequence number %lld is not above its parent's %lld",
                           (long long)snapshot->snapshot_id, (long long)snapshot->sequence_number,
                           (long long)parent->sequence_number);
+    }
+    if (parent->first_row_id == FRZ_NO_VALUE || snapshot->first_row_id == FRZ_NO_VALUE) {
+        return; /* from before row lineage */
     }
     int64_t end = frz_maintain_sum(parent->first_row_id, parent->added_rows);
     if (end > snapshot->first_row_id) {
@@ -100,10 +87,11 @@ static void check_snapshot(frz_validation *v, const frz_snapshot *snapshot)
 {
     const frz_metadata *metadata = &v->table->metadata;
     long long id = (long long)snapshot->snapshot_id;
+    bool has_row_ids =
+        snapshot->first_row_id != FRZ_NO_VALUE && snapshot->added_rows != FRZ_NO_VALUE;
     int64_t end;
-    if (snapshot->first_row_id < 0 || snapshot->added_rows < 0 ||
-        !frz_add_i64(snapshot->first_row_id, snapshot->added_rows, &end) ||
-        end > metadata->next_row_id) {
+    if (has_row_ids && (!frz_add_i64(snapshot->first_row_id, snapshot->added_rows, &end) ||
+                        end > metadata->next_row_id)) {
         frz_validate_find(v, metadata_location(v),
                           "snapshot %lld: first-row-id %lld and added-rows %lld do not fit below "
                           "next-row-id %lld",
@@ -125,7 +113,6 @@ static void check_snapshot(frz_validation *v, const frz_snapshot *snapshot)
 static void check_metadata(frz_validation *v)
 {
     const frz_metadata *metadata = &v->table->metadata;
-    check_refs(v);
     for (size_t i = 0; i < metadata->snapshot_count; i++) {
         check_snapshot(v, &metadata->snapshots[i]);
     }

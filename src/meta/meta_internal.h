@@ -25,6 +25,8 @@ frz_code meta_json_i64_or(const json_t *object, const char *prefix, const char *
                           int64_t fallback, int64_t *out, frz_error *err);
 frz_code meta_json_i32(const json_t *object, const char *prefix, const char *key, int32_t *out,
                        frz_error *err);
+frz_code meta_json_i32_or(const json_t *object, const char *prefix, const char *key,
+                          int32_t fallback, int32_t *out, frz_error *err);
 /* Views into the document; ptr NULL if absent. */
 frz_code meta_json_str(const json_t *object, const char *prefix, const char *key, frz_str *out,
                        frz_error *err);
@@ -40,7 +42,22 @@ frz_code meta_json_pairs(const json_t *object, const char *prefix, const char *k
                          frz_arena *arena, const frz_property_kv **out, size_t *count,
                          frz_error *err);
 
-/* ---- reading ---- */
+/* An error unless the element of the list is an object. */
+frz_code meta_json_element(const json_t *element, const char *list, size_t index, frz_error *err);
+/* An error if two of so many items have one id. */
+frz_code meta_check_unique(const frz_env *env, const void *items, size_t count,
+                           int64_t (*id_of)(const void *items, size_t i), const char *list,
+                           frz_error *err);
+
+/* ---- parts of a document, each on top of those before it ---- */
+
+frz_code meta_read_schemas(frz_table *table, frz_error *err);     /* meta_json_schema.c */
+frz_code meta_read_specs(frz_table *table, frz_error *err);       /* meta_json_spec.c */
+frz_code meta_read_sort_orders(frz_table *table, frz_error *err); /* meta_json_spec.c */
+frz_code meta_read_snapshots(frz_table *table, frz_error *err);   /* meta_json_snapshot.c */
+/* References and logs (meta_json_ref.c). */
+frz_code meta_read_refs(frz_table *table, frz_error *err);
+frz_code meta_read_logs(frz_table *table, frz_error *err);
 
 /* Unpack a gzip metadata file in place; other bytes stay as they are (meta_gzip.c). */
 frz_code meta_gunzip(const frz_env *env, frz_buf *bytes, frz_error *err);

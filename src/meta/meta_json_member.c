@@ -2,6 +2,8 @@
  * Typed members of JSON objects. Every rejection names the path of the member, what was expected
  * and what was found.
  */
+#include <stdlib.h>
+
 #include "meta/meta_internal.h"
 
 const char *meta_json_kind(const json_t *json)
@@ -77,6 +79,16 @@ frz_code meta_json_i32(const json_t *object, const char *prefix, const char *key
     return rc;
 }
 
+frz_code meta_json_i32_or(const json_t *object, const char *prefix, const char *key,
+                          int32_t fallback, int32_t *out, frz_error *err)
+{
+    if (meta_json_member(object, key) == NULL) {
+        *out = fallback;
+        return FRZ_OK;
+    }
+    return meta_json_i32(object, prefix, key, out, err);
+}
+
 frz_code meta_json_str(const json_t *object, const char *prefix, const char *key, frz_str *out,
                        frz_error *err)
 {
@@ -117,6 +129,46 @@ frz_code meta_json_array_or_none(const json_t *object, const char *prefix, const
         return FRZ_OK;
     }
     return meta_json_array(object, prefix, key, out, err);
+}
+
+frz_code meta_json_element(const json_t *element, const char *list, size_t index, frz_error *err)
+{
+    return json_is_object(element)
+               ? FRZ_OK
+               : frz_fail(err, FRZ_E_CORRUPT, "%s[%zu]: expected an object, found %s", list, index,
+                          meta_json_kind(element));
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+frz_code meta_check_unique(const frz_env *env, const void *items, size_t count,
+                           int64_t (*id_of)(const void *items, size_t i), const char *list,
+                           frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    if (count < 2) {
+        return FRZ_OK;
+    }
+    int64_t *ids = frz_alloc_zero(env, count, sizeof *ids);
+    if (ids == NULL) {
+        return frz_fail_nomem(err, count * sizeof *ids);
+    }
+    for (size_t i = 0; i < count; i++) {
+        ids[i] = id_of(items, i);
+    }
+    qsort(ids, count, sizeof *ids, compare_ids);
+    for (size_t i = 1; i < count && rc == FRZ_OK; i++) {
+        if (ids[i] == ids[i - 1]) {
+            rc = frz_fail(err, FRZ_E_CORRUPT, "%s: two of them have the id %lld", list,
+                          (long long)ids[i]);
+        }
+    }
+    frz_free(env, ids);
+    return rc;
 }
 
 frz_code meta_json_pairs(const json_t *object, const char *prefix, const char *key,

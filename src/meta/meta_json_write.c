@@ -317,6 +317,17 @@ static int64_t version_time(const frz_env *env, const json_t *base, const char *
     return FRZ_MAX(wanted, least);
 }
 
+/* Only documents of the newest version are changed: whoever asks has seen to that. */
+static frz_code check_version(const json_t *base, frz_error *err)
+{
+    json_int_t version = json_integer_value(json_object_get(base, "format-version"));
+    return version == FRZ_FORMAT_VERSION
+               ? FRZ_OK
+               : frz_fail(err, FRZ_E_UNSUPPORTED,
+                          "unsupported: changing metadata of format version %lld",
+                          (long long)version);
+}
+
 frz_code frz_metadata_json_change(const frz_env *env, const json_t *base,
                                   const char *previous_location, const frz_metadata_change *change,
                                   json_t **out, frz_error *err)
@@ -324,6 +335,7 @@ frz_code frz_metadata_json_change(const frz_env *env, const json_t *base,
     frz_code rc = FRZ_OK;
     json_t *properties = NULL;
     json_change c = {0};
+    FRZ_TRY(check_version(base, err));
     FRZ_TRY(frz_json_copy(base, &c.json, err)); /* counts of owners are atomic */
     c.time_ms = version_time(env, base, previous_location, change);
     c.schema_id = (int32_t)json_integer_value(json_object_get(base, "current-schema-id"));

@@ -272,8 +272,8 @@ out:
 static const view_column snapshot_columns[] = {
     {"snapshot_id", FRZ_TYPE_LONG, true},     {"parent_id", FRZ_TYPE_LONG, false},
     {"sequence_number", FRZ_TYPE_LONG, true}, {"committed_at", FRZ_TYPE_TIMESTAMPTZ, true},
-    {"operation", FRZ_TYPE_STRING, false},    {"first_row_id", FRZ_TYPE_LONG, true},
-    {"added_rows", FRZ_TYPE_LONG, true},      {"root_manifest", FRZ_TYPE_STRING, false},
+    {"operation", FRZ_TYPE_STRING, false},    {"first_row_id", FRZ_TYPE_LONG, false},
+    {"added_rows", FRZ_TYPE_LONG, false},     {"root_manifest", FRZ_TYPE_STRING, false},
     {"is_current", FRZ_TYPE_BOOLEAN, true},   {"summary", FRZ_TYPE_MAP, false},
 };
 

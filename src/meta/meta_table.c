@@ -59,10 +59,15 @@ frz_code frz_table_current_snapshot(const frz_table *table, int64_t *out, frz_er
 
 const frz_snapshot *frz_metadata_snapshot(const frz_metadata *metadata, int64_t snapshot_id)
 {
-    for (size_t i = metadata->snapshot_count; i-- > 0;) { /* mostly a late one is wanted */
-        if (metadata->snapshots[i].snapshot_id == snapshot_id) {
-            return &metadata->snapshots[i];
+    size_t low = 0, high = metadata->snapshot_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const frz_snapshot *found = metadata->snapshots_by_id[middle];
+        if (found->snapshot_id == snapshot_id) {
+            return found;
         }
+        low = found->snapshot_id < snapshot_id ? middle + 1 : low;
+        high = found->snapshot_id < snapshot_id ? high : middle;
     }
     return NULL;
 }
@@ -94,6 +99,16 @@ const frz_partition_spec *frz_metadata_spec(const frz_metadata *metadata, int32_
     for (size_t i = 0; i < metadata->spec_count; i++) {
         if (metadata->specs[i].spec_id == spec_id) {
             return &metadata->specs[i];
+        }
+    }
+    return NULL;
+}
+
+const frz_ref *frz_metadata_ref(const frz_metadata *metadata, frz_str name)
+{
+    for (size_t i = 0; i < metadata->ref_count; i++) {
+        if (frz_str_equal(metadata->refs[i].name, name)) {
+            return &metadata->refs[i];
         }
     }
     return NULL;

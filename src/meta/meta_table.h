@@ -75,6 +75,7 @@ typedef struct frz_snapshot {
     size_t manifest_count;
     int32_t schema_id;                /* -1: none recorded */
     int64_t first_row_id, added_rows; /* FRZ_NO_VALUE: none recorded (before version 3) */
+    frz_str key_id;                   /* of the key of its root manifest or list; ptr NULL: none */
     const frz_property_kv *summary;   /* "operation" among them */
     size_t summary_count;
 } frz_snapshot;
@@ -83,18 +84,20 @@ typedef struct frz_snapshot {
  * that this library does not interpret stay in json and are written back unchanged. */
 typedef struct frz_metadata {
     int32_t format_version;
-    frz_str table_uuid;
-    frz_str location; /* without trailing slash; ptr NULL: none */
+    frz_str table_uuid; /* ptr NULL: none (version 1) */
+    frz_str location;   /* without trailing slash; ptr NULL: none. Before version 4 it may have no
+                           scheme */
     int64_t last_sequence_number;
     int64_t last_updated_ms;
-    int32_t last_column_id;
-    int64_t next_row_id;
+    int32_t last_column_id; /* at least that of every schema */
+    int64_t next_row_id;    /* 0 before version 3 */
     const frz_schema *const *schemas;
     size_t schema_count;
     int32_t current_schema_id;
     const frz_partition_spec *specs;
     size_t spec_count;
     int32_t default_spec_id;
+    int32_t last_partition_id;
     const frz_sort_order *sort_orders;
     size_t sort_order_count;
     int32_t default_sort_order_id;
@@ -108,8 +111,9 @@ typedef struct frz_metadata {
     size_t property_count;
     const frz_snapshot *snapshots; /* in the order of the file */
     size_t snapshot_count;
-    int64_t current_snapshot_id; /* 0: none */
-    json_t *json;                /* the whole document as read; owned */
+    const frz_snapshot *const *snapshots_by_id; /* the same, ids ascending */
+    int64_t current_snapshot_id;                /* 0: none */
+    json_t *json;                               /* the whole document as read; owned */
 } frz_metadata;
 
 /* The public table: metadata plus where it came from. */
@@ -129,7 +133,7 @@ struct frz_table {
     size_t map_count;
 };
 
-/* ---- reading (meta_json_read.c) ---- */
+/* ---- reading (meta_json_read.c and its kin) ---- */
 
 /* Parse a metadata JSON document. location is used in messages and as metadata_location. */
 frz_code frz_table_parse(const frz_env *env, const char *location, frz_str json,

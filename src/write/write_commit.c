@@ -258,6 +258,25 @@ out:
 
 /* ---- one attempt ---- */
 
+/* Tables of older versions are read only. */
+static frz_code check_writable(const frz_commit *commit, const frz_table *table, frz_error *err)
+{
+    const frz_snapshot *current = frz_metadata_current_snapshot(&table->metadata);
+    if (table->metadata.format_version < FRZ_FORMAT_VERSION) {
+        return frz_fail(err, FRZ_E_UNSUPPORTED,
+                        "unsupported: changing table %s of format version %d (this library writes "
+                        "version %d)",
+                        commit->text, (int)table->metadata.format_version, FRZ_FORMAT_VERSION);
+    }
+    if (current != NULL && current->root_manifest.ptr == NULL) {
+        return frz_fail(err, FRZ_E_UNSUPPORTED,
+                        "unsupported: changing table %s, whose current snapshot %lld has the "
+                        "manifests of an older format version",
+                        commit->text, (long long)current->snapshot_id);
+    }
+    return FRZ_OK;
+}
+
 static frz_code attempt_numbers(frz_commit_attempt *attempt, frz_error *err)
 {
     frz_code rc = FRZ_OK;
@@ -413,6 +432,7 @@ static frz_code commit_attempt(frz_commit *commit, frz_table *table, int64_t num
     frz_arena_init(&arena, commit->env, FRZ_ARENA_NO_LIMIT);
     frz_commit_attempt attempt = {
         .env = commit->env, .table = table, .number = number, .arena = &arena, .commit = commit};
+    FRZ_TRY(check_writable(commit, table, err));
     FRZ_TRY(attempt_numbers(&attempt, err));
     if (attempt.parent != NULL) {
         FRZ_TRY(frz_manifest_open(table, attempt.parent, attempt.schema, &manifest, err));

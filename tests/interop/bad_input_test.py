@@ -618,7 +618,7 @@ METADATA = {
             .replace('"last-sequence-number": 3', '"last-sequence-number": NaN'), CORRUPT, "JSON"),
     "deep": (lambda text: "[" * 100000, CORRUPT, "JSON"),
     "version 5": (set_in("format-version", value=5), OTHER, "unsupported: format version 5"),
-    "version 3": (set_in("format-version", value=3), OTHER, "unsupported: format version 3"),
+    "version 3": (set_in("format-version", value=3), CORRUPT, "manifest-list"),
     "version 0": (set_in("format-version", value=0), CORRUPT, "format-version"),
     "version text": (set_in("format-version", value="4"), CORRUPT, "format-version"),
     "snapshots": (set_in("snapshots", value=5), CORRUPT, "snapshots: expected a list"),

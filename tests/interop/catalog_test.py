@@ -1,5 +1,6 @@
 """One catalog file, two programs: PyIceberg's SqlCatalog and Frazil see each other's tables. PyIceberg
-does not read format version 4, so what is compared are names, namespaces and pointers."""
+does not read format version 4, so of our tables names, namespaces and pointers are compared."""
+import json
 import sqlite3
 
 import pyarrow as pa
@@ -57,7 +58,9 @@ def test_we_see_pyicebergs_tables(warehouse):
     # one namespace, not two: it was there already
     query = "SELECT count(*) FROM iceberg_namespace_properties WHERE namespace = 'db'"
     assert rows(warehouse, query) == [(1,)]
-    warehouse.run("describe", "db.theirs", status=1)
+    assert json.loads(warehouse.run("describe", "db.theirs", "--json"))["format_version"] == "2"
+    assert warehouse.run("scan", "db.theirs", "--format", "jsonl") == ""
+    warehouse.run("sql", "ALTER TABLE db.theirs SET TBLPROPERTIES ('a' = 'b')", status=1)
 
 
 def test_the_only_catalog_name_of_a_file_is_used(warehouse):
