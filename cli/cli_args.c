@@ -10,7 +10,7 @@
 
 const cli_option cli_global_options[] = {
     {CLI_OPTION_CATALOG, 0, "catalog", "URI",
-     "the catalog: sqlite:///path/catalog.db or postgresql://host/database"},
+     "the catalog: its name or uri, such as sqlite:///path/catalog.db"},
     {CLI_OPTION_WAREHOUSE, 0, "warehouse", "DIR", "the folder of new tables"},
     {CLI_OPTION_CATALOG_NAME, 0, "catalog-name", "NAME", "which catalog of a shared database"},
     {CLI_OPTION_METADATA, 0, "metadata", "FILE", "read one table from its metadata file alone"},

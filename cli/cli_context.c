@@ -174,7 +174,9 @@ static frz_code place_find(const cli_context *context, catalog_place *place, frz
     if (rc != FRZ_OK) {
         return rc;
     }
-    if (warehouse != NULL || uri == NULL) {
+    if (warehouse != NULL && uri != NULL && strncmp(uri, "http", 4) == 0) {
+        place->warehouse = format_path(err, warehouse, "", ""); /* a name that the server knows */
+    } else if (warehouse != NULL || uri == NULL) {
         place->warehouse = cli_absolute_path(warehouse != NULL ? warehouse : "warehouse", err);
     } else if (place->file != NULL) {
         place->warehouse = parent_of(place->file, err);
@@ -186,6 +188,35 @@ static frz_code place_find(const cli_context *context, catalog_place *place, frz
         place->uri = format_path(err, SQLITE_SCHEME, place->file, "");
     }
     return place->uri == NULL ? err->code : FRZ_OK;
+}
+
+/* The options of a catalog that is chosen by its name in catalogs.json; NULL: it is not there. */
+static frz_code find_named(const cli_context *context, frz_catalog_config **out, frz_error *err)
+{
+    const char *name = setting(context, CLI_OPTION_CATALOG, "FRAZIL_CATALOG");
+    frz_error why = {0};
+    *out = NULL;
+    if (name == NULL || strpbrk(name, ":/") != NULL) {
+        return FRZ_OK;
+    }
+    frz_code rc = frz_catalog_config_read(context->env, getenv("FRAZIL_CATALOGS"), name, out, &why);
+    if (rc != FRZ_OK && rc != FRZ_E_NOT_FOUND) {
+        *err = why;
+        return rc;
+    }
+    return FRZ_OK; /* perhaps a file in the current folder */
+}
+
+static frz_code open_named(cli_context *context, const frz_catalog_config *config, bool create,
+                           frz_error *err)
+{
+    frz_catalog_options options = *frz_catalog_config_options(config);
+    const char *warehouse = setting(context, CLI_OPTION_WAREHOUSE, "FRAZIL_WAREHOUSE");
+    const char *name = cli_args_value(context->args, CLI_OPTION_CATALOG_NAME);
+    options.warehouse = warehouse != NULL ? warehouse : options.warehouse;
+    options.name = name != NULL ? name : options.name;
+    options.must_exist = !create;
+    return frz_catalog_open(context->env, &options, &context->catalog, err);
 }
 
 static frz_code fail_no_catalog(const catalog_place *place, frz_error *err)
@@ -229,7 +260,13 @@ frz_code cli_open_catalog(cli_context *context, bool create, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     catalog_place place = {0};
+    frz_catalog_config *config = NULL;
     frz_catalog_options options = FRZ_CATALOG_OPTIONS_INIT;
+    CLI_TRY(find_named(context, &config, err));
+    if (config != NULL) {
+        CLI_TRY(open_named(context, config, create, err));
+        goto out;
+    }
     CLI_TRY(place_find(context, &place, err));
     CLI_TRY(place_prepare(context, &place, create, err));
     options.uri = place.uri;
@@ -238,6 +275,7 @@ frz_code cli_open_catalog(cli_context *context, bool create, frz_error *err)
     options.must_exist = !create;
     CLI_TRY(frz_catalog_open(context->env, &options, &context->catalog, err));
 out:
+    frz_catalog_config_free(config);
     place_reset(&place);
     return rc;
 }

@@ -108,11 +108,26 @@ static void text_name_part(cli_text *text, const char *part, size_t len)
     cli_text_char(text, '"');
 }
 
+/* Bytes up to the dot behind a level, or to the end. */
+static size_t name_level(const char *level)
+{
+    size_t len = 0;
+    bool quoted = false;
+    for (; level[len] != '\0' && (quoted || level[len] != '.'); len++) {
+        quoted = quoted != (level[len] == '"');
+    }
+    return len;
+}
+
 void cli_text_table_name(cli_text *text, const char *namespace_name, const char *table_name)
 {
     for (const char *level = namespace_name;; level++) {
-        size_t len = strcspn(level, ".");
-        text_name_part(text, level, len);
+        size_t len = name_level(level);
+        if (*level == '"') { /* a level with a dot in it comes in quotes */
+            cli_text_bytes(text, level, len);
+        } else {
+            text_name_part(text, level, len);
+        }
         cli_text_char(text, '.');
         level += len;
         if (*level == '\0') {

@@ -332,6 +332,9 @@ struct frz_env {
     struct frz_env_atomics *counters;
 };
 
+/* A variable of the process's environment, or NULL (io_env.c). */
+const char *frz_variable(const frz_env *env, const char *name);
+
 struct frz_env_atomics {
     _Atomic uint64_t allocations, bytes_allocated, bytes_peak;
     _Atomic uint64_t bytes_read, bytes_written, files_opened, files_created, syncs;

@@ -21,6 +21,8 @@ static const struct {
     {"postgresql+", frz_catalog_postgres_open},
     {"postgres:", frz_catalog_postgres_open},
     {"jdbc:postgresql:", frz_catalog_postgres_open},
+    {"http:", frz_catalog_rest_open},
+    {"https:", frz_catalog_rest_open},
     {"memory:", open_memory},
 };
 
@@ -35,7 +37,7 @@ static frz_code open_kind(const frz_env *env, const frz_catalog_options *opts, f
     /* not the whole uri: it may hold a password */
     frz_code rc = frz_fail(err, FRZ_E_ARGUMENT, "catalog \"%.*s:\" is of an unknown kind",
                            (int)strcspn(opts->uri, ":"), opts->uri);
-    frz_hint(err, "write sqlite:///path/catalog.db or postgresql://host/database");
+    frz_hint(err, "write sqlite:///path/catalog.db, postgresql://host/database or https://host");
     return rc;
 }
 
@@ -60,7 +62,11 @@ frz_code frz_catalog_open(const frz_env *env, const frz_catalog_options *opts, f
 {
     frz_code rc = FRZ_OK;
     frz_catalog *catalog = NULL;
-    if (opts == NULL || opts->uri == NULL) {
+    frz_catalog_options own = FRZ_CATALOG_OPTIONS_INIT;
+    if (opts != NULL) {
+        memcpy(&own, opts, FRZ_MIN(opts->struct_size, sizeof own));
+    }
+    if (own.uri == NULL) {
         return frz_fail(err, FRZ_E_ARGUMENT, "a catalog needs a uri");
     }
     catalog = frz_alloc_zero(env, 1, sizeof *catalog);
@@ -68,8 +74,10 @@ frz_code frz_catalog_open(const frz_env *env, const frz_catalog_options *opts, f
         return frz_fail_nomem(err, sizeof *catalog);
     }
     catalog->env = env;
-    FRZ_TRY(set_warehouse(catalog, opts->warehouse, err));
-    FRZ_TRY(open_kind(env, opts, catalog, err));
+    FRZ_TRY(open_kind(env, &own, catalog, err));
+    if (catalog->ops->load == NULL) { /* else the warehouse is a name that the server knows */
+        FRZ_TRY(set_warehouse(catalog, own.warehouse, err));
+    }
     *out = catalog;
     catalog = NULL;
 out:

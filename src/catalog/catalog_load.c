@@ -4,26 +4,33 @@
 #include "catalog/catalog_internal.h"
 #include "meta/meta_table.h"
 
+static frz_code load_file(frz_catalog *catalog, const frz_table_name *parts, const char *name,
+                          frz_table **out, frz_error *err)
+{
+    char *location = NULL;
+    frz_code rc = catalog->ops->get(catalog->ctx, parts, &location, err);
+    if (rc == FRZ_OK) {
+        rc = frz_table_open(catalog->env, location, NULL, out, err);
+        frz_context(err, rc, "table %s", name);
+    }
+    frz_free(catalog->env, location);
+    return rc;
+}
+
 frz_code frz_catalog_load_table(frz_catalog *catalog, const char *name, frz_table **out,
                                 frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    char *location = NULL;
     frz_table *table = NULL;
     frz_table_name parts;
     FRZ_TRY(frz_table_name_parse(name, &parts, err));
-    FRZ_TRY(catalog->ops->get(catalog->ctx, &parts, &location, err));
-    rc = frz_table_open(catalog->env, location, NULL, &table, err);
-    if (rc != FRZ_OK) {
-        frz_context(err, rc, "table %s", name);
-        goto out;
-    }
+    FRZ_TRY(catalog->ops->load != NULL ? catalog->ops->load(catalog->ctx, &parts, &table, err)
+                                       : load_file(catalog, &parts, name, &table, err));
     table->name = frz_arena_strdup(&table->arena, frz_str_from(name));
     FRZ_TRY(table->name != NULL ? FRZ_OK : frz_fail_nomem(err, strlen(name)));
     *out = table;
     table = NULL;
 out:
     frz_table_unref(table);
-    frz_free(catalog->env, location);
     return rc;
 }

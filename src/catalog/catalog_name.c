@@ -71,16 +71,18 @@ static frz_code add_level(const char *text, frz_table_name *name, const name_par
         return bad_name(text, "longer than 255 bytes", err);
     }
     if (len > 0) {
+        name->levels[len] = FRZ_LEVEL_END;
         name->namespace_name[len++] = '.';
     }
     memcpy(name->namespace_name + len, part->text, part->len + 1);
+    memcpy(name->levels + len, part->text, part->len + 1);
     return FRZ_OK;
 }
 
 frz_code frz_table_name_parse(const char *text, frz_table_name *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    frz_table_name name = {{0}, {0}};
+    frz_table_name name = {{0}, {0}, {0}};
     name_part part;
     const char *cursor = text;
     if (text == NULL || !frz_utf8_valid(frz_str_from(text))) {

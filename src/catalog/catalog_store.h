@@ -7,9 +7,12 @@
 #include "base/base.h"
 #include "frazil/catalog.h"
 
+#define FRZ_LEVEL_END '\x1f'
+
 /* Namespace and name as given by the user, quotes resolved. */
 typedef struct frz_table_name {
     char namespace_name[256]; /* levels joined with dots */
+    char levels[256];         /* the same, joined with FRZ_LEVEL_END */
     char table_name[256];
 } frz_table_name;
 
@@ -25,6 +28,8 @@ typedef struct frz_catalog_ops {
     frz_code (*swap)(void *ctx, const frz_table_name *name, const char *expected,
                      const char *location, frz_error *err);
     frz_code (*list)(void *ctx, frz_catalog_visit visit, void *visit_ctx, frz_error *err);
+    /* The table itself, of catalogs that hand out its metadata; NULL: get() and read the file. */
+    frz_code (*load)(void *ctx, const frz_table_name *name, frz_table **out, frz_error *err);
     void (*close)(void *ctx);
 } frz_catalog_ops;
 
@@ -40,6 +45,8 @@ frz_code frz_catalog_sqlite_open(const frz_env *env, const frz_catalog_options *
                                  const frz_catalog_ops **ops, frz_error *err);
 frz_code frz_catalog_postgres_open(const frz_env *env, const frz_catalog_options *opts, void **ctx,
                                    const frz_catalog_ops **ops, frz_error *err);
+frz_code frz_catalog_rest_open(const frz_env *env, const frz_catalog_options *opts, void **ctx,
+                               const frz_catalog_ops **ops, frz_error *err);
 frz_code frz_catalog_memory_open(const frz_env *env, void **ctx, const frz_catalog_ops **ops,
                                  frz_error *err);
 

@@ -128,3 +128,9 @@ void frz_env_counters_get(const frz_env *env, frz_env_counters *out)
         .syncs = atomic_load(&c->syncs),
     };
 }
+
+const char *frz_variable(const frz_env *env, const char *name)
+{
+    (void)env;
+    return getenv(name);
+}

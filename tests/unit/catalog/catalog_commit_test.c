@@ -53,7 +53,7 @@ typedef struct fixture {
     frz_catalog *catalog;
 } fixture;
 
-static const frz_table_name wide = {"db", "wide"};
+static const frz_table_name wide = {"db", "db", "wide"};
 
 static int fixture_setup(void **state)
 {
@@ -151,8 +151,8 @@ static void commit__of_a_new_row_is_settled_the_same_way(void **state)
 {
     fixture *f = *state;
     frz_error err = {0};
-    const frz_table_name other = {"db", "other"};
-    const frz_table_name third = {"db", "third"};
+    const frz_table_name other = {"db", "db", "other"};
+    const frz_table_name third = {"db", "db", "third"};
     faulty.on_delete = DELETE_FAILS;
     frz_code rc = f->catalog->ops->create(f->catalog->ctx, &other, "o0", &err);
     assert_fails(rc, &err, FRZ_E_IO, "disk I/O error");

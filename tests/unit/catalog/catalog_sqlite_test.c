@@ -16,7 +16,7 @@ typedef struct fixture {
     char folder[64], path[128], uri[160];
 } fixture;
 
-static const frz_table_name wide = {"db", "wide"};
+static const frz_table_name wide = {"db", "db", "wide"};
 
 static fixture fixture_make(void)
 {
@@ -135,7 +135,7 @@ static void sqlite__a_namespace_that_is_there_is_left_alone(void **state)
     frz_error err = {0};
     fixture f = fixture_make();
     frz_catalog *catalog = open_catalog(env, &f);
-    const frz_table_name other = {"db", "other"};
+    const frz_table_name other = {"db", "db", "other"};
     assert_ok(catalog->ops->create(catalog->ctx, &wide, "m0", &err), &err);
     sql(f.path, "UPDATE iceberg_namespace_properties SET property_key = 'owner'");
     assert_ok(catalog->ops->create(catalog->ctx, &other, "m0", &err), &err);
@@ -174,7 +174,7 @@ static void sqlite__tables_are_listed_in_order_and_views_are_not(void **state)
                 "('frazil','a.b','z','x',NULL,'TABLE'),('frazil','db','v','x',NULL,'VIEW'),"
                 "('other','db','t','x',NULL,'TABLE')");
     assert_tables(catalog, "a.b.z db.a db.wide ");
-    const frz_table_name view = {"db", "v"};
+    const frz_table_name view = {"db", "db", "v"};
     char *location = NULL;
     assert_fails(catalog->ops->get(catalog->ctx, &view, &location, &err), &err, FRZ_E_NOT_FOUND,
                  "there is no table db.v");
@@ -193,7 +193,7 @@ static void sqlite__schema_v0_is_read_and_written_as_it_is(void **state)
     const frz_env *env = *state;
     frz_error err = {0};
     fixture f = fixture_make();
-    const frz_table_name other = {"db", "other"};
+    const frz_table_name other = {"db", "db", "other"};
     char folder[128];
     snprintf(folder, sizeof folder, "%s/sub", f.folder);
     assert_int_equal(mkdir(folder, 0777), 0);
@@ -366,7 +366,7 @@ static void memory__behaves_like_a_catalog(void **state)
 {
     const frz_env *env = *state;
     frz_error err = {0};
-    const frz_table_name first = {"a", "z"};
+    const frz_table_name first = {"a", "a", "z"};
     frz_catalog *catalog = open_named(env, "memory:", NULL);
     assert_ok(catalog->ops->create(catalog->ctx, &wide, "m0", &err), &err);
     assert_ok(catalog->ops->create(catalog->ctx, &first, "z0", &err), &err);
