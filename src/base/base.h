@@ -132,6 +132,24 @@ static inline void frz_store_le64(void *p, uint64_t v)
 }
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "only little-endian hosts are supported");
 
+/* ---- reading bytes from the front ---- */
+
+typedef struct frz_cursor {
+    const uint8_t *bytes;
+    size_t len, at;
+} frz_cursor;
+
+/* The next bytes, or NULL if so many are not left; the cursor then stays where it is. */
+static inline const uint8_t *frz_cursor_take(frz_cursor *c, size_t len)
+{
+    const uint8_t *p = c->bytes + c->at;
+    if (len > c->len - c->at) {
+        return NULL;
+    }
+    c->at += len;
+    return p;
+}
+
 /* ---- memory (base_memory.c) ---- */
 
 /* All own memory comes from the environment. Blocks know their size. alloc returns NULL and the

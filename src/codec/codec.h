@@ -33,7 +33,8 @@ const char *frz_codec_name(frz_codec_id id);
 frz_code frz_codec_decompress(frz_codec *codec, const void *src, size_t src_len, void *dst,
                               size_t dst_len, frz_error *err);
 /* Append what comes out, where nothing tells its size: memory grows as far as the stream can fill
- * it, and what does not fit below out->max is FRZ_E_LIMIT. Not for brotli and the forms of lz4. */
+ * it, and what does not fit below out->max is FRZ_E_LIMIT. Not for brotli and the forms of lz4
+ * other than frames. */
 frz_code frz_codec_decompress_all(frz_codec *codec, const void *src, size_t src_len, frz_buf *out,
                                   frz_error *err);
 /* Append the compressed form to out. */

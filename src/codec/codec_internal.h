@@ -74,6 +74,8 @@ frz_code codec_lz4_frames(const uint8_t *in, size_t in_len, uint8_t *out, size_t
                           bool *fits, frz_error *err);
 frz_code codec_lz4_frame_decompress(const void *src, size_t src_len, void *dst, size_t dst_len,
                                     frz_error *err);
+/* Into memory that grows. */
+frz_code codec_lz4_frames_all(const uint8_t *in, size_t in_len, codec_output *out, frz_error *err);
 frz_code codec_lz4_frame_compress(const void *src, size_t src_len, frz_buf *out, frz_error *err);
 
 /* ---- codec_hadoop.c ---- */

@@ -53,6 +53,36 @@ frz_code codec_lz4_frame_decompress(const void *src, size_t src_len, void *dst, 
     return rc == FRZ_OK && !fits ? codec_bad_stream(FRZ_CODEC_LZ4_FRAME, dst_len, err) : rc;
 }
 
+frz_code codec_lz4_frames_all(const uint8_t *in, size_t in_len, codec_output *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    LZ4F_dctx *context = NULL;
+    size_t more = 1, at = 0;
+    if (LZ4F_isError(LZ4F_createDecompressionContext(&context, LZ4F_VERSION))) {
+        return frz_fail_nomem(err, 0);
+    }
+    while (more != 0 || at < in_len) {
+        FRZ_TRY(codec_output_room(out, err));
+        size_t taken = in_len - at;
+        size_t given = out->left;
+        more = LZ4F_decompress(context, out->at, &given, in + at, &taken, NULL);
+        if (out_of_memory(more)) {
+            rc = frz_fail_nomem(err, 0);
+            goto out;
+        }
+        if (LZ4F_isError(more) || (taken == 0 && given == 0)) {
+            rc = frz_fail(err, FRZ_E_CORRUPT, "lz4_frame data of %zu bytes is damaged or cut off",
+                          in_len);
+            goto out;
+        }
+        at += taken;
+        FRZ_TRY(codec_output_wrote(out, given, err));
+    }
+out:
+    LZ4F_freeDecompressionContext(context);
+    return rc;
+}
+
 frz_code codec_lz4_frame_compress(const void *src, size_t src_len, frz_buf *out, frz_error *err)
 {
     size_t bound = LZ4F_compressFrameBound(src_len, NULL);

@@ -213,6 +213,8 @@ frz_code frz_codec_decompress_all(frz_codec *codec, const void *src, size_t src_
                                            : inflate(codec, in, src_len, out, &taken, err);
     case FRZ_CODEC_ZSTD:
         return unzstd(codec, in, src_len, out, err);
+    case FRZ_CODEC_LZ4_FRAME:
+        return codec_lz4_frames_all(in, src_len, &to, err);
     case FRZ_CODEC_BZIP2:
         return codec_bzip2_decompress(codec->env, in, src_len, &to, err);
     case FRZ_CODEC_XZ:

@@ -15,27 +15,11 @@
 #define SPARSE_LIMIT 32 /* containers with fewer positions are sparse */
 #define CHUNK 256       /* descriptors that are packed together */
 
-/* ---- reading: a cursor over the bytes ---- */
+/* ---- reading ---- */
 
-typedef struct cursor {
-    const uint8_t *bytes;
-    size_t len, at;
-} cursor;
-
-static frz_code corrupt(const cursor *c, frz_error *err, const char *rule)
+static frz_code corrupt(const frz_cursor *c, frz_error *err, const char *rule)
 {
     return frz_fail_at(err, FRZ_E_CORRUPT, c->at, "broken bitmap of positions: %s", rule);
-}
-
-/* The next bytes, or NULL if so many are not left. */
-static const uint8_t *take(cursor *c, size_t len)
-{
-    const uint8_t *p = c->bytes + c->at;
-    if (len > c->len - c->at) {
-        return NULL;
-    }
-    c->at += len;
-    return p;
 }
 
 /* Value i of an array of width bits each (0 to 8), packed from the most significant bit on. */
@@ -57,11 +41,12 @@ static size_t packed_size(size_t count, unsigned width)
 }
 
 /* Put the high bits of some of a chunk's descriptors into their places. */
-static frz_code patch(cursor *c, unsigned *values, size_t count, unsigned low_width,
+static frz_code patch(frz_cursor *c, unsigned *values, size_t count, unsigned low_width,
                       unsigned high_width, size_t exceptions, frz_error *err)
 {
-    const uint8_t *places = take(c, exceptions);
-    const uint8_t *high = places == NULL ? NULL : take(c, packed_size(exceptions, high_width));
+    const uint8_t *places = frz_cursor_take(c, exceptions);
+    const uint8_t *high =
+        places == NULL ? NULL : frz_cursor_take(c, packed_size(exceptions, high_width));
     if (high == NULL) {
         return corrupt(c, err, "the exceptions of descriptors are cut off");
     }
@@ -74,10 +59,10 @@ static frz_code patch(cursor *c, unsigned *values, size_t count, unsigned low_wi
     return FRZ_OK;
 }
 
-static frz_code read_chunk(cursor *c, uint8_t *out, size_t count, frz_error *err)
+static frz_code read_chunk(frz_cursor *c, uint8_t *out, size_t count, frz_error *err)
 {
     unsigned values[CHUNK];
-    const uint8_t *head = take(c, 3);
+    const uint8_t *head = frz_cursor_take(c, 3);
     if (head == NULL) {
         return corrupt(c, err, "descriptors are cut off");
     }
@@ -88,7 +73,7 @@ static frz_code read_chunk(cursor *c, uint8_t *out, size_t count, frz_error *err
     if (head[1] > count) {
         return corrupt(c, err, "more exceptions than descriptors");
     }
-    const uint8_t *low = take(c, packed_size(count, low_width));
+    const uint8_t *low = frz_cursor_take(c, packed_size(count, low_width));
     if (low == NULL) {
         return corrupt(c, err, "descriptors are cut off");
     }
@@ -105,7 +90,7 @@ static frz_code read_chunk(cursor *c, uint8_t *out, size_t count, frz_error *err
     return rc;
 }
 
-static frz_code read_descriptors(cursor *c, uint8_t *out, size_t count, frz_error *err)
+static frz_code read_descriptors(frz_cursor *c, uint8_t *out, size_t count, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     for (size_t i = 0; rc == FRZ_OK && i < count; i += CHUNK) {
@@ -116,7 +101,7 @@ static frz_code read_descriptors(cursor *c, uint8_t *out, size_t count, frz_erro
 
 /* What the descriptors promise must be exactly what is left. Gives the containers up to the last
  * one that has bytes. */
-static frz_code check_sizes(const cursor *c, const uint8_t *descriptors, size_t count,
+static frz_code check_sizes(const frz_cursor *c, const uint8_t *descriptors, size_t count,
                             uint32_t *used, frz_error *err)
 {
     size_t size = 0;
@@ -136,9 +121,9 @@ static frz_code check_sizes(const cursor *c, const uint8_t *descriptors, size_t 
     return FRZ_OK;
 }
 
-static frz_code read_sparse(cursor *c, size_t count, uint64_t *words, frz_error *err)
+static frz_code read_sparse(frz_cursor *c, size_t count, uint64_t *words, frz_error *err)
 {
-    const uint8_t *places = take(c, count);
+    const uint8_t *places = frz_cursor_take(c, count);
     for (size_t i = 0; i < count; i++) {
         if (i > 0 && places[i] <= places[i - 1]) {
             return corrupt(c, err, "positions of a container do not ascend");
@@ -156,9 +141,9 @@ static uint64_t reverse_bits_of_bytes(uint64_t w)
     return (w >> 1 & 0x5555555555555555) | (w & 0x5555555555555555) << 1;
 }
 
-static void read_dense(cursor *c, uint64_t *words)
+static void read_dense(frz_cursor *c, uint64_t *words)
 {
-    const uint8_t *bytes = take(c, CONTAINER_BYTES);
+    const uint8_t *bytes = frz_cursor_take(c, CONTAINER_BYTES);
     for (size_t i = 0; i < CONTAINER_WORDS; i++) {
         words[i] = reverse_bits_of_bytes(frz_load_le64(bytes + 8 * i));
     }
@@ -173,7 +158,7 @@ static uint32_t count_bits(const uint64_t *words, size_t count)
     return bits;
 }
 
-static frz_code read_containers(cursor *c, const uint8_t *descriptors, frz_mumbling *set,
+static frz_code read_containers(frz_cursor *c, const uint8_t *descriptors, frz_mumbling *set,
                                 frz_error *err)
 {
     frz_code rc = FRZ_OK;
@@ -199,9 +184,9 @@ static frz_code read_containers(cursor *c, const uint8_t *descriptors, frz_mumbl
 }
 
 /* Number of containers and, in the set, the cardinality. */
-static frz_code read_header(cursor *c, frz_mumbling *set, size_t *count, frz_error *err)
+static frz_code read_header(frz_cursor *c, frz_mumbling *set, size_t *count, frz_error *err)
 {
-    const uint8_t *head = take(c, HEADER_SIZE);
+    const uint8_t *head = frz_cursor_take(c, HEADER_SIZE);
     if (head == NULL) {
         return corrupt(c, err, "shorter than its header");
     }
@@ -234,7 +219,7 @@ frz_code frz_mumbling_decode(frz_mumbling *set, frz_str bytes, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     uint8_t descriptors[MAX_CONTAINERS];
-    cursor c = {(const uint8_t *)bytes.ptr, bytes.len, 0};
+    frz_cursor c = {(const uint8_t *)bytes.ptr, bytes.len, 0};
     frz_mumbling made = {.env = set->env};
     size_t count = 0;
     FRZ_TRY(read_header(&c, &made, &count, err));

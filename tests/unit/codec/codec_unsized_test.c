@@ -5,9 +5,9 @@
 
 #include "codec/codec.h"
 
-static const frz_codec_id able[] = {FRZ_CODEC_NONE, FRZ_CODEC_SNAPPY,  FRZ_CODEC_GZIP,
-                                    FRZ_CODEC_ZSTD, FRZ_CODEC_DEFLATE, FRZ_CODEC_BZIP2,
-                                    FRZ_CODEC_XZ};
+static const frz_codec_id able[] = {FRZ_CODEC_NONE, FRZ_CODEC_SNAPPY,   FRZ_CODEC_GZIP,
+                                    FRZ_CODEC_ZSTD, FRZ_CODEC_DEFLATE,  FRZ_CODEC_BZIP2,
+                                    FRZ_CODEC_XZ,   FRZ_CODEC_LZ4_FRAME};
 #define SIZE 300000
 
 /* Packs well, but not everywhere alike. */
@@ -64,7 +64,7 @@ static void unsized__all_comes_out_behind_what_was_there(void **state)
 static void unsized__streams_follow_each_other(void **state)
 {
     static const frz_codec_id ids[] = {FRZ_CODEC_GZIP, FRZ_CODEC_ZSTD, FRZ_CODEC_BZIP2,
-                                       FRZ_CODEC_XZ};
+                                       FRZ_CODEC_XZ, FRZ_CODEC_LZ4_FRAME};
     for (size_t i = 0; i < FRZ_ARRAY_COUNT(ids); i++) {
         frz_error err = {0};
         frz_buf packed = FRZ_BUF_INIT(*state, FRZ_BUF_NO_LIMIT);
