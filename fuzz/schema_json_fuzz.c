@@ -38,8 +38,9 @@ static void try_mapping(frz_arena *arena, frz_str text)
 {
     frz_name_mapping mapping;
     frz_error err = {0};
-    frz_field fields[2] = {{.name = FRZ_STR("a"), .type = frz_type_primitive(FRZ_TYPE_INT)},
-                           {.name = FRZ_STR("b"), .type = frz_type_primitive(FRZ_TYPE_INT)}};
+    frz_field fields[2] = {
+        {.id = FRZ_ID_NONE, .name = FRZ_STR("a"), .type = frz_type_primitive(FRZ_TYPE_INT)},
+        {.id = FRZ_ID_NONE, .name = FRZ_STR("b"), .type = frz_type_primitive(FRZ_TYPE_INT)}};
     frz_type root = {.id = FRZ_TYPE_STRUCT, .fields = fields, .field_count = 2};
     const frz_type *mapped;
     if (frz_name_mapping_parse(arena, text, &mapping, &err) == FRZ_OK) {

@@ -144,7 +144,8 @@ static frz_code column_types(selecting *s, const frz_type **out, bool *known, fr
         return frz_fail_nomem(err, count * sizeof *fields);
     }
     for (size_t i = 0; i < count; i++) {
-        fields[i] = (frz_field){.name = s->root.children[i].name,
+        fields[i] = (frz_field){.id = FRZ_ID_NONE,
+                                .name = s->root.children[i].name,
                                 .type = frz_type_primitive(FRZ_TYPE_UNKNOWN)};
         rc = expr_plain_field(&s->arena, s->schema.children[i], &fields[i], err);
         known[i] = rc == FRZ_OK;

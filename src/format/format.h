@@ -65,7 +65,8 @@ typedef struct frz_format_model {
                      frz_data_file **out, frz_error *err);
     void (*close)(frz_data_file *file);
     int64_t (*row_count)(const frz_data_file *file);
-    /* The file's own schema as Iceberg types in the file's arena; ids 0 where the file has none. */
+    /* The file's own schema as Iceberg types in the file's arena; FRZ_ID_NONE where the file has
+     * none. */
     const frz_type *(*schema)(const frz_data_file *file);
     /* The value of a key of the file's own metadata; ptr NULL: there is none. */
     frz_str (*metadata)(const frz_data_file *file, frz_str key);

@@ -60,7 +60,7 @@ static frz_code format_by_magic(const uint8_t *first, size_t len, const frz_form
 
 static bool has_ids(const frz_field *field)
 {
-    if (field->id != 0) {
+    if (field->id != FRZ_ID_NONE) {
         return true;
     }
     for (size_t i = 0; i < field->type->field_count; i++) {
@@ -93,8 +93,7 @@ static frz_code apply_mapping(frz_data_file *file, const frz_name_mapping *mappi
     }
     for (size_t i = 0; i < own->field_count; i++) {
         int32_t id = mapped->fields[i].id;
-        bool keep =
-            own_ids && (has_ids(&own->fields[i]) || (id != 0 && frz_type_find_id(own, id) != NULL));
+        bool keep = own_ids && (has_ids(&own->fields[i]) || frz_type_find_id(own, id) != NULL);
         fields[i] = keep ? own->fields[i] : mapped->fields[i];
         any = any || !keep;
     }
@@ -174,7 +173,7 @@ const frz_type *frz_data_file_type(const frz_data_file *file)
 
 bool frz_data_file_has_field(const frz_data_file *file, int32_t field_id)
 {
-    return field_id != 0 && frz_type_index_of_id(file->type, field_id) >= 0;
+    return frz_type_index_of_id(file->type, field_id) >= 0;
 }
 
 bool frz_data_file_metadata(const frz_data_file *file, const char *key, frz_str *value)

@@ -61,7 +61,7 @@ static void check_types(frz_validation *v, const char *location, const frz_type 
     char want[TYPE_TEXT], found[TYPE_TEXT];
     for (size_t i = 0; i < file->field_count; i++) {
         const frz_field *stored = &file->fields[i];
-        const frz_field *field = stored->id == 0 ? NULL : field_of(table, stored->id);
+        const frz_field *field = stored->id == FRZ_ID_NONE ? NULL : field_of(table, stored->id);
         if (field == NULL) {
             continue; /* dropped, or not in this schema yet */
         }
@@ -85,7 +85,7 @@ static void check_base_ids(frz_validation *v, const frz_data_file *file)
 {
     const frz_type *type = frz_data_file_type(file);
     for (size_t i = 0; i < type->field_count; i++) {
-        if (type->fields[i].id != 0) {
+        if (type->fields[i].id != FRZ_ID_NONE) {
             return;
         }
     }

@@ -73,7 +73,8 @@ static frz_code view_open(view *v, const view_column *columns, size_t count,
     FRZ_TRY(fields == NULL ? frz_fail_nomem(err, count * sizeof *fields) : FRZ_OK);
     for (size_t i = 0; i < count; i++) {
         bool nested = columns[i].type >= FRZ_TYPE_STRUCT;
-        fields[i] = (frz_field){.name = frz_str_from(columns[i].name),
+        fields[i] = (frz_field){.id = FRZ_ID_NONE,
+                                .name = frz_str_from(columns[i].name),
                                 .required = columns[i].required,
                                 .type = nested ? last_type : frz_type_primitive(columns[i].type)};
     }
@@ -329,8 +330,9 @@ static frz_code list_snapshots(view *v, int64_t snapshot_id, frz_error *err)
     frz_code rc = FRZ_OK;
     const frz_type *summary = NULL;
     const frz_type *text = frz_type_primitive(FRZ_TYPE_STRING);
-    const frz_field parts[] = {{.name = FRZ_STR("key"), .required = true, .type = text},
-                               {.name = FRZ_STR("value"), .required = true, .type = text}};
+    const frz_field parts[] = {
+        {.id = FRZ_ID_NONE, .name = FRZ_STR("key"), .required = true, .type = text},
+        {.id = FRZ_ID_NONE, .name = FRZ_STR("value"), .required = true, .type = text}};
     (void)snapshot_id;
     FRZ_TRY(nested_of(v, FRZ_TYPE_MAP, parts, FRZ_ARRAY_COUNT(parts), &summary, err));
     FRZ_TRY(view_open(v, snapshot_columns, FRZ_ARRAY_COUNT(snapshot_columns), summary, err));
@@ -376,25 +378,30 @@ static const view_column manifest_columns[] = {
 static frz_code column_files_type(view *v, const frz_type **out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    const frz_field id = {
-        .name = FRZ_STR("element"), .required = true, .type = frz_type_primitive(FRZ_TYPE_INT)};
-    const frz_field name = {.name = FRZ_STR("element"),
-                            .type = frz_type_primitive(FRZ_TYPE_STRING)};
+    const frz_field id = {.id = FRZ_ID_NONE,
+                          .name = FRZ_STR("element"),
+                          .required = true,
+                          .type = frz_type_primitive(FRZ_TYPE_INT)};
+    const frz_field name = {
+        .id = FRZ_ID_NONE, .name = FRZ_STR("element"), .type = frz_type_primitive(FRZ_TYPE_STRING)};
     const frz_type *ids = NULL, *names = NULL, *file = NULL;
     FRZ_TRY(nested_of(v, FRZ_TYPE_LIST, &id, 1, &ids, err));
     FRZ_TRY(nested_of(v, FRZ_TYPE_LIST, &name, 1, &names, err));
     const frz_field members[] = {
-        {.name = FRZ_STR("location"),
+        {.id = FRZ_ID_NONE,
+         .name = FRZ_STR("location"),
          .required = true,
          .type = frz_type_primitive(FRZ_TYPE_STRING)},
-        {.name = FRZ_STR("file_size_in_bytes"),
+        {.id = FRZ_ID_NONE,
+         .name = FRZ_STR("file_size_in_bytes"),
          .required = true,
          .type = frz_type_primitive(FRZ_TYPE_LONG)},
-        {.name = FRZ_STR("field_ids"), .required = true, .type = ids},
-        {.name = FRZ_STR("field_names"), .required = true, .type = names},
+        {.id = FRZ_ID_NONE, .name = FRZ_STR("field_ids"), .required = true, .type = ids},
+        {.id = FRZ_ID_NONE, .name = FRZ_STR("field_names"), .required = true, .type = names},
     };
     FRZ_TRY(frz_type_struct_of(&v->arena, members, FRZ_ARRAY_COUNT(members), &file, err));
-    const frz_field element = {.name = FRZ_STR("element"), .required = true, .type = file};
+    const frz_field element = {
+        .id = FRZ_ID_NONE, .name = FRZ_STR("element"), .required = true, .type = file};
     FRZ_TRY(nested_of(v, FRZ_TYPE_LIST, &element, 1, out, err));
 out:
     return rc;

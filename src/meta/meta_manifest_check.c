@@ -72,8 +72,8 @@ static frz_code check_field_id(const meta_entry_rules *rules, int32_t id, frz_er
     if (id == FRZ_ID_ROW_ID) {
         return frz_fail(err, FRZ_E_CORRUPT, "field_ids: _row_id is never stored in a column file");
     }
-    if (id != FRZ_ID_LAST_UPDATED && (id < 1 || id > rules->metadata->last_column_id)) {
-        return frz_fail(err, FRZ_E_CORRUPT, "field_ids: expected 1 to last-column-id %d, found %d",
+    if (id != FRZ_ID_LAST_UPDATED && (id < 0 || id > rules->metadata->last_column_id)) {
+        return frz_fail(err, FRZ_E_CORRUPT, "field_ids: expected 0 to last-column-id %d, found %d",
                         (int)rules->metadata->last_column_id, (int)id);
     }
     if (bsearch(&id, rules->repeated_ids, rules->repeated_count, sizeof id, compare_i32) != NULL) {

@@ -30,7 +30,7 @@ static bool is_august_draft(const frz_type *type)
            frz_type_field_by_id(files->type->fields[0].type, FRZ_ID_CF_LOCATION) == NULL;
 }
 
-/* Status has the id 0, which also stands for no id: exactly one such field must be in tracking. */
+/* Status has the id 0, which some writers give to fields without one: it must be there once. */
 static frz_code check_tracking(const frz_type *type, frz_error *err)
 {
     const frz_field *tracking = frz_type_field_by_id(type, FRZ_ID_TRACKING);

@@ -122,7 +122,7 @@ static frz_code find_provider(const frz_stitch *stitch, const frz_field *field,
 static bool any_field_has_id(const frz_type *type)
 {
     for (size_t i = 0; i < type->field_count; i++) {
-        if (type->fields[i].id > 0) {
+        if (type->fields[i].id != FRZ_ID_NONE) {
             return true;
         }
     }

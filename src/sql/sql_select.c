@@ -92,7 +92,7 @@ static frz_code add_column(select_run *run, const sql_item *item, const frz_type
     const frz_expr *argument = NULL;
     select_column *column = &run->columns[run->column_count++];
     frz_aggregate kind = frz_expr_aggregate(item->expr.tree, &argument);
-    *field = (frz_field){0};
+    *field = (frz_field){.id = FRZ_ID_NONE};
     if (kind != FRZ_AGGREGATE_NONE) {
         FRZ_TRY(bind_aggregate(run, item, readable, kind, argument, column, err));
         field->type = column->aggregate.result;
@@ -158,7 +158,7 @@ static frz_code bind_list(select_run *run, const sql_statement *statement, const
     }
     /* ids only where the answer is the table's own columns */
     for (size_t i = 0; i < run->column_count && statement->item_count > 1; i++) {
-        fields[i].id = 0;
+        fields[i].id = FRZ_ID_NONE;
     }
     FRZ_TRY(frz_type_struct_of(&run->arena, fields, run->column_count, &run->type, err));
 out:

@@ -195,7 +195,8 @@ static frz_code entries_to_arrow(const writer *w, const frz_type *map, struct Ar
                                  frz_error *err)
 {
     frz_type type = {.id = FRZ_TYPE_STRUCT, .fields = map->fields, .field_count = 2};
-    frz_field entries = {.required = true, .name = FRZ_STR("entries"), .type = &type};
+    frz_field entries = {
+        .id = FRZ_ID_NONE, .required = true, .name = FRZ_STR("entries"), .type = &type};
     frz_code rc = field_to_arrow(w, &entries, out, err);
     if (rc == FRZ_OK) {
         out->children[0]->flags &= ~(int64_t)ARROW_FLAG_NULLABLE; /* keys never are */
@@ -239,7 +240,8 @@ frz_code frz_type_to_arrow_with_ids(const frz_env *env, const frz_type *struct_t
                                     frz_error *err)
 {
     writer w = {.env = env, .id_of = id_of, .ctx = ctx};
-    frz_field root = {.required = true, .name = FRZ_STR(""), .type = struct_type};
+    frz_field root = {
+        .id = FRZ_ID_NONE, .required = true, .name = FRZ_STR(""), .type = struct_type};
     return field_to_arrow(&w, &root, out, err);
 }
 

@@ -25,7 +25,7 @@ size_t type_hex_text(frz_str bytes, char *text);
 
 /* ---- checks of untrusted trees (type_check.c) ---- */
 
-/* Ids other than 0 are there once in the whole tree. */
+/* Ids are there once in the whole tree. */
 frz_code type_check_ids(const frz_env *env, const frz_type *type, frz_error *err);
 /* No name is there twice. Reorders the names. */
 frz_code type_check_names(frz_str *names, size_t count, frz_error *err);

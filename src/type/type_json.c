@@ -109,12 +109,7 @@ static frz_code read_i32(const json_place *up, const json_t *object, const char 
 static frz_code read_id(const json_place *up, const json_t *object, const char *key, int32_t *out,
                         frz_error *err)
 {
-    frz_code rc = read_i32(up, object, key, 0, out, err);
-    if (rc == FRZ_OK && *out == FRZ_ID_NONE) {
-        json_place at = member(up, key);
-        rc = at_place(&at, frz_fail(err, FRZ_E_UNSUPPORTED, "unsupported: field id 0"), err);
-    }
-    return rc;
+    return read_i32(up, object, key, 0, out, err);
 }
 
 static frz_code read_bool(const json_place *up, const json_t *object, const char *key, bool *out,

@@ -76,8 +76,8 @@ static frz_code parse_field(frz_arena *arena, const json_t *json, int depth,
     }
     if (id != NULL && !json_is_null(id)) {
         json_int_t value = json_integer_value(id);
-        if (!json_is_integer(id) || value < 1 || value > INT32_MAX) {
-            return corrupt("a field-id is not a positive 32-bit number", err);
+        if (!json_is_integer(id) || value < 0 || value > INT32_MAX) {
+            return corrupt("a field-id is not a 32-bit number from 0 on", err);
         }
         out->field_id = (int32_t)value;
     }

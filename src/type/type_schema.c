@@ -183,7 +183,7 @@ size_t frz_type_width(const frz_type *type)
 
 int64_t frz_type_index_of_id(const frz_type *struct_type, int32_t id)
 {
-    for (size_t i = 0; i < struct_type->field_count; i++) {
+    for (size_t i = 0; i < struct_type->field_count && id != FRZ_ID_NONE; i++) {
         if (struct_type->fields[i].id == id) {
             return (int64_t)i;
         }

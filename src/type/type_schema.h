@@ -59,8 +59,9 @@ typedef enum frz_foreign_type {
     FRZ_FOREIGN_DECIMAL256      /* precision 39 to 76, scale */
 } frz_foreign_type;
 
-/* The id of a field that has none; only in schemas read from data files. */
-#define FRZ_ID_NONE 0
+/* The id of a field that has none; only in schemas read from data files. 0 is an id like others, so
+ * a field made without one must say so. */
+#define FRZ_ID_NONE (-1)
 
 typedef struct frz_field {
     int32_t id; /* or FRZ_ID_NONE */
@@ -138,7 +139,7 @@ frz_code frz_type_struct_of(frz_arena *arena, const frz_field *fields, size_t co
 frz_code frz_type_make_optional(frz_arena *arena, const frz_type *type, const frz_type **out,
                                 frz_error *err);
 
-/* Lookup. NULL if there is none. */
+/* Lookup. NULL if there is none; FRZ_ID_NONE is no field's. */
 const frz_field *frz_type_field_by_id(const frz_type *struct_type, int32_t id); /* top level */
 const frz_field *frz_type_find_id(const frz_type *type, int32_t id);            /* any depth */
 /* Index of the top-level field, or -1. */

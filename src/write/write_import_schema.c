@@ -44,7 +44,7 @@ static frz_code collect_id(void *ctx, const frz_field *field, bool in_repeated, 
 {
     id_list *list = ctx;
     (void)in_repeated;
-    if (field->id == 0) {
+    if (field->id == FRZ_ID_NONE) {
         list->without = list->without == NULL ? field : list->without;
         return FRZ_OK;
     }
@@ -203,7 +203,7 @@ static const frz_field *counterpart(const frz_type *type, const frz_type *other,
                                        : &other->fields[i];
 }
 
-/* Copy a tree, giving every field the id of its counterpart in other (0 without one). Top-level
+/* Copy a tree, giving every field the id of its counterpart in other (none without one). Top-level
  * lineage columns are left out. */
 static frz_code copy_with_ids(frz_arena *arena, const frz_type *type, const frz_type *other,
                               bool top, const frz_type **out, frz_error *err)
@@ -225,7 +225,8 @@ static frz_code copy_with_ids(frz_arena *arena, const frz_type *type, const frz_
         }
         const frz_field *twin = counterpart(type, other, i);
         frz_field *made = &fields[count++];
-        *made = (frz_field){.required = field->required, .id = twin == NULL ? 0 : twin->id};
+        *made =
+            (frz_field){.required = field->required, .id = twin == NULL ? FRZ_ID_NONE : twin->id};
         FRZ_TRY(frz_arena_str(arena, field->name, &made->name, err));
         FRZ_TRY(copy_with_ids(arena, field->type, twin == NULL ? NULL : twin->type, false,
                               &made->type, err));
@@ -282,7 +283,7 @@ static frz_code check_fit(import_fit *fit, const import_place *parent, const frz
 static frz_code check_fit_field(import_fit *fit, const import_place *place, const frz_field *want,
                                 const frz_field *found, frz_error *err)
 {
-    if (want->id != 0 && found->id != 0 && want->id != found->id) {
+    if (want->id != FRZ_ID_NONE && found->id != FRZ_ID_NONE && want->id != found->id) {
         char column[COLUMN_TEXT];
         place_text(place, column, sizeof column);
         return refuse_ids(err,
@@ -291,8 +292,8 @@ static frz_code check_fit_field(import_fit *fit, const import_place *place, cons
                                    "found %d",
                                    fit->path, column, want->id, fit->schema->ids_path, found->id));
     }
-    fit->changes =
-        fit->changes || (want->required && !found->required) || (want->id == 0 && found->id != 0);
+    fit->changes = fit->changes || (want->required && !found->required) ||
+                   (want->id == FRZ_ID_NONE && found->id != FRZ_ID_NONE);
     if (want->type->id != found->type->id ||
         (!frz_type_is_nested(want->type) && !frz_type_same_shape(want->type, found->type))) {
         return fail_types(fit, place, want->type, found->type, err);
@@ -341,7 +342,7 @@ static frz_code merge(frz_arena *arena, const frz_type *a, const frz_type *b, co
     for (size_t i = 0; i < a->field_count; i++) {
         const frz_field *twin = counterpart(a, b, i);
         fields[i] = a->fields[i];
-        fields[i].id = fields[i].id == 0 ? twin->id : fields[i].id;
+        fields[i].id = fields[i].id == FRZ_ID_NONE ? twin->id : fields[i].id;
         fields[i].required = fields[i].required && twin->required;
         FRZ_TRY(merge(arena, a->fields[i].type, twin->type, &fields[i].type, err));
     }
@@ -355,7 +356,7 @@ frz_code frz_import_fit(frz_import_schema *schema, const char *path, const frz_t
                         frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    bool has_ids = type->fields[0].id != 0;
+    bool has_ids = type->fields[0].id != FRZ_ID_NONE;
     const frz_type *merged = NULL;
     import_fit fit = {.schema = schema, .path = path};
     if (schema->type == NULL) {

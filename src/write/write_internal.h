@@ -57,7 +57,7 @@ frz_code frz_import_strip(frz_arena *arena, const frz_type *type, const frz_type
 frz_code frz_import_fit(frz_import_schema *schema, const char *path, const frz_type *type,
                         frz_error *err);
 /* A file's own tree with the table's ids, matched by name; type must fit. Columns that the table
- * lacks keep id 0. */
+ * lacks keep FRZ_ID_NONE. */
 frz_code frz_import_number(frz_arena *arena, const frz_type *type, const frz_type *table_type,
                            const frz_type **out, frz_error *err);
 

@@ -47,30 +47,16 @@ out:
 static frz_code plan_field(parquet_cursor *c, const frz_field *field, const parquet_node *node,
                            const frz_type *file_type, bool top, parquet_plan *plan, frz_error *err);
 
-/* The child of a struct whose id is 0, as a manifest's status has it, if it can be no other. */
-static int64_t find_zero(const frz_type *file_type)
-{
-    int64_t found = -1;
-    for (size_t i = 0; i < file_type->field_count; i++) {
-        if (file_type->fields[i].id == 0) {
-            if (found >= 0) {
-                return -1;
-            }
-            found = (int64_t)i;
-        }
-    }
-    return found;
-}
-
 /* The file's child of a node that a requested child is read from; -1: none. */
 static int64_t find_child(const frz_type *file_type, const frz_field *field, size_t position)
 {
     if (file_type->id == FRZ_TYPE_STRUCT) {
-        return field->id == 0 ? find_zero(file_type) : frz_type_index_of_id(file_type, field->id);
+        return frz_type_index_of_id(file_type, field->id);
     }
     /* items of lists and maps go by their place; an id that is there must not differ */
     int32_t id = file_type->fields[position].id;
-    return id == 0 || field->id == 0 || id == field->id ? (int64_t)position : -1;
+    return id == FRZ_ID_NONE || field->id == FRZ_ID_NONE || id == field->id ? (int64_t)position
+                                                                            : -1;
 }
 
 static frz_code plan_missing(const frz_field *field, parquet_plan *plan, const char *parent,
@@ -155,7 +141,7 @@ out:
 /* The column of an id, at hint if columns are asked for as they are stored; -1: none. */
 static int64_t find_column(const frz_type *file_type, int32_t id, size_t hint)
 {
-    if (id == 0) {
+    if (id == FRZ_ID_NONE) {
         return -1;
     }
     if (hint < file_type->field_count && file_type->fields[hint].id == id) {

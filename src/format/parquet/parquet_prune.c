@@ -82,7 +82,7 @@ static frz_code add_field(prune *p, const frz_field *field, const parquet_node *
     }
     for (size_t i = 0; i < field->type->field_count; i++) {
         const frz_field *child = &field->type->fields[i];
-        int64_t at = child->id == FRZ_ID_NONE ? -1 : frz_type_index_of_id(file_type, child->id);
+        int64_t at = frz_type_index_of_id(file_type, child->id);
         if (at >= 0) {
             FRZ_TRY(add_field(p, child, &node->children[at], file_type->fields[at].type));
         }
@@ -98,7 +98,7 @@ static frz_code add_fields(prune *p, const frz_type *file_type)
     const int32_t *ids = frz_bound_expr_fields(p->request->filter, &count);
     for (size_t i = 0; i < count; i++) {
         const frz_field *field = frz_type_field_by_id(p->request->provided, ids[i]);
-        int64_t at = ids[i] == FRZ_ID_NONE ? -1 : frz_type_index_of_id(file_type, ids[i]);
+        int64_t at = frz_type_index_of_id(file_type, ids[i]);
         if (field != NULL && at >= 0) {
             FRZ_TRY(add_field(p, field, &p->file->root.children[at], file_type->fields[at].type));
         }

@@ -280,6 +280,11 @@ static void add_column(builder *b, const parquet_element *e, const parquet_node 
         (parquet_column){.element = e, .node = node, .max_def = own.def, .max_rep = own.rep};
 }
 
+static int32_t id_of(const parquet_element *e)
+{
+    return e->has_field_id ? e->field_id : FRZ_ID_NONE;
+}
+
 static frz_code visit(builder *b, const char *parent, levels around, int depth, parquet_node *node,
                       frz_field *field);
 static frz_code visit_value(builder *b, const parquet_element *e, levels own, int depth,
@@ -387,10 +392,8 @@ static frz_code visit_repeated_item(builder *b, const parquet_element *e, levels
     FRZ_TRY(init_node(b, parent, "element", e->name, item, e, node));
     FRZ_TRY(visit_value(b, e, item, depth + 1, node));
     node->leaf_count = b->column_count - node->first_leaf;
-    *field = (frz_field){.id = e->has_field_id ? e->field_id : 0,
-                         .required = true,
-                         .name = FRZ_STR("element"),
-                         .type = node->type};
+    *field = (frz_field){
+        .id = id_of(e), .required = true, .name = FRZ_STR("element"), .type = node->type};
 out:
     return rc;
 }
@@ -503,7 +506,7 @@ static frz_code visit_bare_repeated(builder *b, const parquet_element *e, levels
     node->item_def = item.def;
     node->item_rep = item.rep;
     FRZ_TRY(visit_repeated_item(b, e, item, depth, node->path, &node->children[0], &fields[0]));
-    fields[0].id = 0; /* the id is the field's own */
+    fields[0].id = FRZ_ID_NONE; /* the id is the field's own */
 out:
     return rc;
 }
@@ -526,10 +529,8 @@ static frz_code visit(builder *b, const char *parent, levels around, int depth, 
         FRZ_TRY(visit_value(b, e, own, depth, node));
     }
     node->leaf_count = b->column_count - node->first_leaf;
-    *field = (frz_field){.id = e->has_field_id ? e->field_id : 0,
-                         .required = node->required,
-                         .name = e->name,
-                         .type = node->type};
+    *field = (frz_field){
+        .id = id_of(e), .required = node->required, .name = e->name, .type = node->type};
 out:
     return rc;
 }

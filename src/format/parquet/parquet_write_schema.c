@@ -39,7 +39,6 @@ typedef struct builder {
     frz_arena *arena;
     parquet_write_schema *schema;
     build_place place;
-    bool has_ids;
     bool whole;
 } builder;
 
@@ -519,7 +518,7 @@ static frz_code build_node(builder *b, const frz_field *field, frz_str name, frz
     FRZ_TRY(
         add_element(b, name, field->required ? PARQUET_REQUIRED : PARQUET_OPTIONAL, &element, err));
     schema->elements[element].field_id = field->id;
-    schema->elements[element].has_field_id = b->has_ids;
+    schema->elements[element].has_field_id = field->id != FRZ_ID_NONE;
     b->place.path[b->place.path_count++] = name;
     b->place.depth++;
     b->place.def = (uint8_t)(b->place.def + !field->required);
@@ -540,9 +539,7 @@ frz_code parquet_write_schema_of(frz_arena *arena, const frz_type *struct_type, 
 {
     assert(struct_type->id == FRZ_TYPE_STRUCT);
     frz_code rc = FRZ_OK;
-    /* 0 is an id like others where there are ids: a manifest's status has it */
-    builder b = {
-        .arena = arena, .schema = out, .has_ids = frz_type_max_id(struct_type) > 0, .whole = whole};
+    builder b = {.arena = arena, .schema = out, .whole = whole};
     size_t root;
     *out = (parquet_write_schema){.element_count = 0};
     FRZ_TRY(add_element(&b, FRZ_STR("table"), PARQUET_REQUIRED, &root, err));

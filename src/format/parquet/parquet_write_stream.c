@@ -16,7 +16,7 @@ static frz_code collect_id(void *ctx, const frz_field *field, bool in_repeated, 
 {
     id_list *list = ctx;
     (void)in_repeated;
-    if (field->id <= 0) {
+    if (field->id == FRZ_ID_NONE) {
         list->missing = true;
         return FRZ_OK;
     }
@@ -64,7 +64,7 @@ static frz_code fill_ids(frz_arena *arena, const frz_type *type, int32_t *next,
     copy->fields = fields;
     for (size_t i = 0; i < type->field_count; i++) {
         fields[i] = type->fields[i];
-        if (fields[i].id <= 0) {
+        if (fields[i].id == FRZ_ID_NONE) {
             if (*next == INT32_MAX) {
                 return frz_fail(err, FRZ_E_LIMIT, "no field id is left above the largest");
             }

@@ -82,11 +82,13 @@ static void check_ids(const frz_env *env, const int32_t given[4], const int32_t 
 
 static void stream__field_ids_are_kept_or_given(void **state)
 {
+    enum { NONE = FRZ_ID_NONE };
+    check_ids(*state, (int32_t[]){7, 0, 9, 2}, (int32_t[]){7, 0, 9, 2});
     check_ids(*state, (int32_t[]){7, 5, 9, 2}, (int32_t[]){7, 5, 9, 2});
     /* none: by level, as a table gives them */
-    check_ids(*state, (int32_t[]){0, 0, 0, 0}, (int32_t[]){1, 2, 4, 3});
+    check_ids(*state, (int32_t[]){NONE, NONE, NONE, NONE}, (int32_t[]){1, 2, 4, 3});
     /* some are missing: those behind the largest */
-    check_ids(*state, (int32_t[]){7, 0, 9, 0}, (int32_t[]){7, 10, 9, 11});
+    check_ids(*state, (int32_t[]){7, NONE, 9, NONE}, (int32_t[]){7, 10, 9, 11});
     /* the same column twice: anew */
     check_ids(*state, (int32_t[]){7, 5, 6, 7}, (int32_t[]){1, 2, 4, 3});
 }

@@ -327,13 +327,13 @@ static void manifest__of_a_wide_table_is_small(void **state)
 static void manifest__rules_of_column_files(void **state)
 {
     static const int32_t twice[] = {3, 3}, row_id[] = {FRZ_ID_ROW_ID}, inside[] = {5},
-                         above[] = {7}, fine[] = {3}, zero[] = {0};
+                         above[] = {7}, fine[] = {3}, below[] = {-1};
     static const frz_column_file files[] = {
         {FRZ_STR("f"), twice, 2, FRZ_STR("parquet"), 1, {NULL, 0}},
         {FRZ_STR("f"), row_id, 1, FRZ_STR("parquet"), 1, {NULL, 0}},
         {FRZ_STR("f"), inside, 1, FRZ_STR("parquet"), 1, {NULL, 0}},
         {FRZ_STR("f"), above, 1, FRZ_STR("parquet"), 1, {NULL, 0}},
-        {FRZ_STR("f"), zero, 1, FRZ_STR("parquet"), 1, {NULL, 0}},
+        {FRZ_STR("f"), below, 1, FRZ_STR("parquet"), 1, {NULL, 0}},
         {FRZ_STR("f"), fine, 0, FRZ_STR("parquet"), 1, {NULL, 0}},
         {FRZ_STR("f"), fine, 1, FRZ_STR("csv"), 1, {NULL, 0}},
         {FRZ_STR(""), fine, 1, FRZ_STR("parquet"), 1, {NULL, 0}},
@@ -343,8 +343,8 @@ static void manifest__rules_of_column_files(void **state)
         "entry 0 (data/a): column_files[0]: field_ids: field 3 is listed twice",
         "_row_id is never stored",
         "field 5 is inside a list or map",
-        "expected 1 to last-column-id 6, found 7",
-        "expected 1 to last-column-id 6, found 0",
+        "expected 0 to last-column-id 6, found 7",
+        "expected 0 to last-column-id 6, found -1",
         "expected at least one, found none",
         "expected parquet, avro or orc, found \"csv\"",
         "location: expected a location",

@@ -526,7 +526,7 @@ static void stitch__files_without_ids_need_a_mapping(void **state)
 {
     fixture f;
     fixture_open(&f, state);
-    set_base(&f, 2, COLUMNS({LONG(0, "id"), "1 2"}, {LONG(0, "a"), "8 9"}), 0);
+    set_base(&f, 2, COLUMNS({LONG(FRZ_ID_NONE, "id"), "1 2"}, {LONG(FRZ_ID_NONE, "a"), "8 9"}), 0);
     check_fails(&f, FIELDS(LONG(1, "id")), FRZ_E_CORRUPT, "no name mapping gives them any");
     assert_non_null(strstr(f.t.err.hint, "schema.name-mapping.default"));
     assert_ok(frz_name_mapping_parse(&f.t.arena,
@@ -536,7 +536,7 @@ static void stitch__files_without_ids_need_a_mapping(void **state)
     f.table.has_mapping = true;
     check_rows(&f, FIELDS(LONG(1, "id"), LONG(2, "a")), "1,null 2,null");
     /* the mapping is for base files only */
-    add_file(&f, "one", IDS(2), COLUMNS({LONG(0, "id"), "1 2"}), 0);
+    add_file(&f, "one", IDS(2), COLUMNS({LONG(FRZ_ID_NONE, "id"), "1 2"}), 0);
     check_fails(&f, FIELDS(LONG(2, "a")), FRZ_E_CORRUPT, "one: columns have no field ids");
     fixture_close(&f);
 }

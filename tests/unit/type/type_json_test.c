@@ -246,7 +246,7 @@ static void value_json__there_and_back(void **state)
 
 static frz_field plain(const char *name, const frz_type *type)
 {
-    return (frz_field){.name = frz_str_from(name), .type = type};
+    return (frz_field){.id = FRZ_ID_NONE, .name = frz_str_from(name), .type = type};
 }
 
 static void mapping__fills_in_ids_by_name(void **state)
@@ -285,8 +285,8 @@ static void mapping__fills_in_ids_by_name(void **state)
                         "77: a: long>");
     assert_int_equal(mapped->fields[2].type->fields[0].id, 3);
     assert_int_equal(mapped->fields[3].type->fields[0].id, 6);
-    assert_int_equal(mapped->fields[3].type->fields[1].id, 0);
-    top[4].id = 0; /* now both of its names are there */
+    assert_int_equal(mapped->fields[3].type->fields[1].id, FRZ_ID_NONE);
+    top[4].id = FRZ_ID_NONE; /* now both of its names are there */
     assert_fails(frz_name_mapping_apply(&arena, &mapping, &root, &mapped, &err), &err,
                  FRZ_E_CORRUPT, "field id 1 is there more than once");
     frz_arena_reset(&arena);
@@ -310,7 +310,7 @@ static void mapping__of_a_schema_applies_to_its_names(void **state)
     assert_int_equal(mapping.field_count, 6);
     frz_field fields[6];
     memcpy(fields, schema->type->fields, sizeof fields);
-    fields[0].id = 0;
+    fields[0].id = FRZ_ID_NONE;
     frz_type root = {.id = FRZ_TYPE_STRUCT, .fields = fields, .field_count = 6};
     assert_ok(frz_name_mapping_apply(&arena, &mapping, &root, &mapped, &err), &err);
     assert_true(frz_type_equal(mapped, schema->type));
@@ -345,8 +345,8 @@ static void mapping__bad_json_is_corrupt(void **state)
         {"{}", "expected a list of fields"},
         {"[1]", "expected an object"},
         {"[{\"field-id\":1}]", "expected a list of names"},
-        {"[{\"field-id\":-1,\"names\":[]}]", "field-id is not a positive"},
-        {"[{\"field-id\":\"1\",\"names\":[]}]", "field-id is not a positive"},
+        {"[{\"field-id\":-1,\"names\":[]}]", "field-id is not a 32-bit number from 0 on"},
+        {"[{\"field-id\":\"1\",\"names\":[]}]", "field-id is not a 32-bit number from 0 on"},
         {"[{\"names\":[1]}]", "a name is not a string"},
         {"[{\"names\":[\"a\"],\"fields\":{}}]", "expected a list of fields"},
         {"[{\"field-id\":1,\"names\":[\"a\"]},{\"field-id\":2,\"names\":[\"b\",\"a\"]}]",

@@ -65,11 +65,11 @@ static void check__ids_everywhere_or_nowhere(void **state)
         STRUCT(&f, required(7, "a", FRZ_TYPE_INT), optional(3, "b", FRZ_TYPE_LONG));
     assert_ok(frz_import_check(*state, "x", with, false, &has_ids, &f.err), &f.err);
     assert_true(has_ids);
-    const frz_type *without = STRUCT(&f, required(0, "a", FRZ_TYPE_INT));
+    const frz_type *without = STRUCT(&f, required(FRZ_ID_NONE, "a", FRZ_TYPE_INT));
     assert_ok(frz_import_check(*state, "x", without, false, &has_ids, &f.err), &f.err);
     assert_false(has_ids);
-    const frz_type *outer_only =
-        STRUCT(&f, field_of(1, "l", false, LIST(&f, optional(0, "element", FRZ_TYPE_INT))));
+    const frz_type *outer_only = STRUCT(
+        &f, field_of(1, "l", false, LIST(&f, optional(FRZ_ID_NONE, "element", FRZ_TYPE_INT))));
     assert_fails(frz_import_check(*state, "x", outer_only, false, &has_ids, &f.err), &f.err,
                  FRZ_E_ARGUMENT,
                  "file x: column \"l\" has field id 1, but column \"element\" has none");
@@ -85,6 +85,7 @@ static void check__ids_that_a_table_cannot_have(void **state)
         const char *phrase;
     } cases[] = {
         {1, 1, "columns \"a\" and \"b\" both have field id 1"},
+        {0, 1, "column \"a\" has field id 0, which is not positive"},
         {-4, 1, "column \"a\" has field id -4, which is not positive"},
         {1, FRZ_ID_USER_MAX + 1, "column \"b\" has field id 2147483448, which is reserved"},
         {FRZ_ID_ROW_ID, 1, "column \"a\" has field id 2147483540, which is reserved"},
@@ -107,13 +108,13 @@ static void check__names_that_cannot_be_told_apart(void **state)
     fixture f;
     bool has_ids;
     fixture_init(&f, state);
-    const frz_type *twice = STRUCT(
-        &f, field_of(0, "s", false,
-                     STRUCT(&f, optional(0, "x", FRZ_TYPE_INT), optional(0, "y", FRZ_TYPE_INT),
-                            optional(0, "x", FRZ_TYPE_LONG))));
+    const frz_type *twice = STRUCT(&f, field_of(FRZ_ID_NONE, "s", false,
+                                                STRUCT(&f, optional(FRZ_ID_NONE, "x", FRZ_TYPE_INT),
+                                                       optional(FRZ_ID_NONE, "y", FRZ_TYPE_INT),
+                                                       optional(FRZ_ID_NONE, "x", FRZ_TYPE_LONG))));
     assert_fails(frz_import_check(*state, "x", twice, true, &has_ids, &f.err), &f.err,
                  FRZ_E_ARGUMENT, "column \"s.x\" is there twice");
-    const frz_type *lineage = STRUCT(&f, optional(0, "_row_id", FRZ_TYPE_LONG));
+    const frz_type *lineage = STRUCT(&f, optional(FRZ_ID_NONE, "_row_id", FRZ_TYPE_LONG));
     assert_fails(frz_import_check(*state, "x", lineage, false, &has_ids, &f.err), &f.err,
                  FRZ_E_ARGUMENT, "column name \"_row_id\" is reserved for row lineage");
     const frz_type *none = nested(&f, FRZ_TYPE_STRUCT, NULL, 0);
@@ -143,15 +144,15 @@ static void fit__any_order_and_optional_if_optional_in_one(void **state)
 {
     fixture f;
     fixture_init(&f, state);
-    assert_ok(frz_import_fit(
-                  &f.schema, "x",
-                  STRUCT(&f, required(0, "a", FRZ_TYPE_INT), required(0, "b", FRZ_TYPE_STRING)),
-                  &f.err),
+    assert_ok(frz_import_fit(&f.schema, "x",
+                             STRUCT(&f, required(FRZ_ID_NONE, "a", FRZ_TYPE_INT),
+                                    required(FRZ_ID_NONE, "b", FRZ_TYPE_STRING)),
+                             &f.err),
               &f.err);
-    assert_ok(frz_import_fit(
-                  &f.schema, "y",
-                  STRUCT(&f, required(0, "b", FRZ_TYPE_STRING), optional(0, "a", FRZ_TYPE_INT)),
-                  &f.err),
+    assert_ok(frz_import_fit(&f.schema, "y",
+                             STRUCT(&f, required(FRZ_ID_NONE, "b", FRZ_TYPE_STRING),
+                                    optional(FRZ_ID_NONE, "a", FRZ_TYPE_INT)),
+                             &f.err),
               &f.err);
     assert_int_equal(f.schema.type->field_count, 2);
     assert_true(frz_str_equal(f.schema.type->fields[0].name, FRZ_STR("a")));
@@ -165,10 +166,10 @@ static void fit__ids_come_from_whichever_file_has_them(void **state)
 {
     fixture f;
     fixture_init(&f, state);
-    const frz_type *plain = STRUCT(
-        &f, optional(0, "a", FRZ_TYPE_INT),
-        field_of(0, "s", false,
-                 STRUCT(&f, optional(0, "x", FRZ_TYPE_INT), optional(0, "y", FRZ_TYPE_DATE))));
+    const frz_type *plain = STRUCT(&f, optional(FRZ_ID_NONE, "a", FRZ_TYPE_INT),
+                                   field_of(FRZ_ID_NONE, "s", false,
+                                            STRUCT(&f, optional(FRZ_ID_NONE, "x", FRZ_TYPE_INT),
+                                                   optional(FRZ_ID_NONE, "y", FRZ_TYPE_DATE))));
     const frz_type *with_ids = STRUCT(
         &f,
         field_of(9, "s", false,
