@@ -82,4 +82,41 @@ enum {
     FRZ_STATS_TOTAL_BYTES = 7
 };
 
+/* Versions 1 to 3. Ids that data_file and tracked_file share stand above. spec: manifest_entry,
+ * data_file, manifest_file, field_summary */
+enum {
+    /* manifest_entry */
+    FRZ_ID_DATA_FILE = 2,
+
+    /* data_file; of each map the key is the next id of the specification's table, then the value */
+    FRZ_ID_COLUMN_SIZES = 108,
+    FRZ_ID_VALUE_COUNTS = 109,
+    FRZ_ID_NULL_VALUE_COUNTS = 110,
+    FRZ_ID_NAN_VALUE_COUNTS = 137,
+    FRZ_ID_LOWER_BOUNDS = 125,
+    FRZ_ID_UPPER_BOUNDS = 128,
+    FRZ_ID_EQUALITY_IDS = 135,
+    FRZ_ID_EQUALITY_IDS_ELEMENT = 136,
+    FRZ_ID_REFERENCED_DATA_FILE = 143,
+    FRZ_ID_CONTENT_OFFSET = 144,
+    FRZ_ID_CONTENT_SIZE = 145,
+
+    /* manifest_file; counts and sequence numbers as in manifest_info */
+    FRZ_ID_MANIFEST_PATH = 500,
+    FRZ_ID_MANIFEST_LENGTH = 501,
+    FRZ_ID_MANIFEST_SPEC_ID = 502,
+    FRZ_ID_ADDED_SNAPSHOT_ID = 503,
+    FRZ_ID_PARTITIONS = 507,
+    FRZ_ID_PARTITIONS_ELEMENT = 508,
+    FRZ_ID_MANIFEST_SEQUENCE_NUMBER = 515,
+    FRZ_ID_MANIFEST_CONTENT = 517,
+    FRZ_ID_MANIFEST_FIRST_ROW_ID = 520,
+
+    /* field_summary */
+    FRZ_ID_CONTAINS_NULL = 509,
+    FRZ_ID_CONTAINS_NAN = 518,
+    FRZ_ID_SUMMARY_LOWER_BOUND = 510,
+    FRZ_ID_SUMMARY_UPPER_BOUND = 511
+};
+
 #endif

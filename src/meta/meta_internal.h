@@ -62,6 +62,25 @@ frz_code meta_read_logs(frz_table *table, frz_error *err);
 /* Unpack a gzip metadata file in place; other bytes stay as they are (meta_gzip.c). */
 frz_code meta_gunzip(const frz_env *env, frz_buf *bytes, frz_error *err);
 
+/* ---- types from tables (meta_type_table.c) ---- */
+
+/* A field of a structure of the specification. */
+typedef struct meta_field_row {
+    const char *name;
+    int32_t id;
+    frz_type_id type;
+    bool required;
+} meta_field_row;
+
+/* type NULL: the row's own. */
+frz_field meta_field_of(const meta_field_row *row, const frz_type *type);
+/* list<element: required type> */
+frz_code meta_list_type(frz_arena *arena, int32_t element_id, const frz_type *element,
+                        const frz_type **out, frz_error *err);
+/* map<key: int, value: required type>, with the ids that follow each other from key_id on */
+frz_code meta_map_type(frz_arena *arena, int32_t key_id, const frz_type *value,
+                       const frz_type **out, frz_error *err);
+
 /* ---- the row type of manifests (meta_manifest_type.c) ---- */
 
 /* Columns of tracked_file and members of its structs, in the order in which they are written. */
@@ -179,6 +198,8 @@ frz_code meta_entry_rules_of(const frz_metadata *metadata, const frz_schema *sch
 frz_code meta_check_column_files(const meta_entry_rules *rules, const frz_entry *entry,
                                  const frz_env *env, frz_error *err);
 frz_code meta_check_format(frz_str format, frz_error *err);
+/* Primitive types with an order. */
+bool meta_type_has_bounds(const frz_type *type);
 /* The type of a field's statistics, that of the schema; NULL: it has none. */
 const frz_type *meta_stats_type_of(const meta_entry_rules *rules, const frz_schema *schema,
                                    int32_t field_id);

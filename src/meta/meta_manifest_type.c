@@ -5,14 +5,7 @@
 #include "meta/meta_ids.h"
 #include "meta/meta_internal.h"
 
-typedef struct field_row {
-    const char *name;
-    int32_t id;
-    frz_type_id type;
-    bool required;
-} field_row;
-
-static const field_row tracking_rows[META_TRACKING_COUNT] = {
+static const meta_field_row tracking_rows[META_TRACKING_COUNT] = {
     [META_STATUS] = {"status", FRZ_ID_STATUS, FRZ_TYPE_INT, true},
     [META_SNAPSHOT_ID] = {"snapshot_id", FRZ_ID_SNAPSHOT_ID, FRZ_TYPE_LONG, false},
     [META_MODIFIED_SNAPSHOT_ID] = {"modified_snapshot_id", FRZ_ID_MODIFIED_SNAPSHOT_ID,
@@ -27,7 +20,7 @@ static const field_row tracking_rows[META_TRACKING_COUNT] = {
                                  false},
 };
 
-static const field_row vector_rows[META_DV_COUNT] = {
+static const meta_field_row vector_rows[META_DV_COUNT] = {
     [META_DV_LOCATION] = {"location", FRZ_ID_DV_LOCATION, FRZ_TYPE_STRING, true},
     [META_DV_OFFSET] = {"offset", FRZ_ID_DV_OFFSET, FRZ_TYPE_LONG, true},
     [META_DV_SIZE] = {"size_in_bytes", FRZ_ID_DV_SIZE, FRZ_TYPE_LONG, true},
@@ -35,7 +28,7 @@ static const field_row vector_rows[META_DV_COUNT] = {
     [META_DV_KEY_METADATA] = {"key_metadata", FRZ_ID_DV_KEY_METADATA, FRZ_TYPE_BINARY, false},
 };
 
-static const field_row info_rows[META_INFO_COUNT] = {
+static const meta_field_row info_rows[META_INFO_COUNT] = {
     {"added_files_count", FRZ_ID_ADDED_FILES_COUNT, FRZ_TYPE_INT, true},
     {"existing_files_count", FRZ_ID_EXISTING_FILES_COUNT, FRZ_TYPE_INT, true},
     {"deleted_files_count", FRZ_ID_DELETED_FILES_COUNT, FRZ_TYPE_INT, true},
@@ -51,7 +44,7 @@ static const field_row info_rows[META_INFO_COUNT] = {
     {"format_version", FRZ_ID_MANIFEST_FORMAT_VERSION, FRZ_TYPE_INT, true},
 };
 
-static const field_row column_rows[META_COLUMN_COUNT] = {
+static const meta_field_row column_rows[META_COLUMN_COUNT] = {
     [META_TRACKING] = {"tracking", FRZ_ID_TRACKING, FRZ_TYPE_STRUCT, true},
     [META_CONTENT_TYPE] = {"content_type", FRZ_ID_CONTENT_TYPE, FRZ_TYPE_INT, true},
     [META_LOCATION] = {"location", FRZ_ID_LOCATION, FRZ_TYPE_STRING, true},
@@ -74,47 +67,23 @@ static frz_code no_memory(frz_error *err)
     return frz_fail_nomem(err, sizeof(frz_type));
 }
 
-static frz_field field_of(const field_row *row, const frz_type *type)
-{
-    return (frz_field){.id = row->id,
-                       .required = row->required,
-                       .name = frz_str_from(row->name),
-                       .type = type != NULL ? type : frz_type_primitive(row->type)};
-}
-
 /* wide: int is asked for as long, because drafts differ in the width. */
-static frz_code struct_of_rows(frz_arena *arena, const field_row *rows, size_t count, bool wide,
-                               const frz_type **out, frz_error *err)
+static frz_code struct_of_rows(frz_arena *arena, const meta_field_row *rows, size_t count,
+                               bool wide, const frz_type **out, frz_error *err)
 {
     frz_field fields[META_INFO_COUNT];
     assert(count <= FRZ_ARRAY_COUNT(fields));
     for (size_t i = 0; i < count; i++) {
         bool widen = wide && rows[i].type == FRZ_TYPE_INT;
-        fields[i] = field_of(&rows[i], widen ? frz_type_primitive(FRZ_TYPE_LONG) : NULL);
+        fields[i] = meta_field_of(&rows[i], widen ? frz_type_primitive(FRZ_TYPE_LONG) : NULL);
     }
     return frz_type_struct_of(arena, fields, count, out, err);
-}
-
-/* list<element: required type> */
-static frz_code list_of(frz_arena *arena, int32_t element_id, const frz_type *element,
-                        const frz_type **out, frz_error *err)
-{
-    frz_type *list = frz_arena_alloc(arena, sizeof *list);
-    frz_field *field = frz_arena_alloc(arena, sizeof *field);
-    if (list == NULL || field == NULL) {
-        return no_memory(err);
-    }
-    *field = (frz_field){
-        .id = element_id, .required = true, .name = FRZ_STR("element"), .type = element};
-    *list = (frz_type){.id = FRZ_TYPE_LIST, .fields = field, .field_count = 1};
-    *out = list;
-    return FRZ_OK;
 }
 
 static frz_code column_files_type(frz_arena *arena, const frz_type **out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    static const field_row rows[META_CF_COUNT] = {
+    static const meta_field_row rows[META_CF_COUNT] = {
         [META_CF_LOCATION] = {"location", FRZ_ID_CF_LOCATION, FRZ_TYPE_STRING, true},
         [META_CF_FIELD_IDS] = {"field_ids", FRZ_ID_CF_FIELD_IDS, FRZ_TYPE_LIST, true},
         [META_CF_FILE_FORMAT] = {"file_format", FRZ_ID_CF_FILE_FORMAT, FRZ_TYPE_STRING, true},
@@ -124,13 +93,13 @@ static frz_code column_files_type(frz_arena *arena, const frz_type **out, frz_er
     const frz_type *ids = NULL;
     const frz_type *element = NULL;
     frz_field fields[META_CF_COUNT];
-    FRZ_TRY(
-        list_of(arena, FRZ_ID_CF_FIELD_IDS_ELEMENT, frz_type_primitive(FRZ_TYPE_INT), &ids, err));
+    FRZ_TRY(meta_list_type(arena, FRZ_ID_CF_FIELD_IDS_ELEMENT, frz_type_primitive(FRZ_TYPE_INT),
+                           &ids, err));
     for (size_t i = 0; i < META_CF_COUNT; i++) {
-        fields[i] = field_of(&rows[i], i == META_CF_FIELD_IDS ? ids : NULL);
+        fields[i] = meta_field_of(&rows[i], i == META_CF_FIELD_IDS ? ids : NULL);
     }
     FRZ_TRY(frz_type_struct_of(arena, fields, META_CF_COUNT, &element, err));
-    FRZ_TRY(list_of(arena, FRZ_ID_COLUMN_FILES_ELEMENT, element, out, err));
+    FRZ_TRY(meta_list_type(arena, FRZ_ID_COLUMN_FILES_ELEMENT, element, out, err));
 out:
     return rc;
 }
@@ -166,7 +135,7 @@ int32_t meta_stats_field(int32_t base)
 static frz_code stats_type(frz_arena *arena, const meta_stats_shape *shape, const frz_type **out,
                            frz_error *err)
 {
-    const field_row rows[] = {
+    const meta_field_row rows[] = {
         {"lower_bound", FRZ_STATS_LOWER_BOUND, FRZ_TYPE_UNKNOWN, false},
         {"upper_bound", FRZ_STATS_UPPER_BOUND, FRZ_TYPE_UNKNOWN, false},
         {"tight_bounds", FRZ_STATS_TIGHT_BOUNDS, FRZ_TYPE_BOOLEAN, false},
@@ -179,7 +148,8 @@ static frz_code stats_type(frz_arena *arena, const meta_stats_shape *shape, cons
     size_t n = 0;
     for (size_t i = 0; i < FRZ_ARRAY_COUNT(rows); i++) {
         if ((shape->metrics >> rows[i].id & 1) != 0) {
-            fields[n] = field_of(&rows[i], rows[i].type == FRZ_TYPE_UNKNOWN ? shape->type : NULL);
+            fields[n] =
+                meta_field_of(&rows[i], rows[i].type == FRZ_TYPE_UNKNOWN ? shape->type : NULL);
             fields[n].id += meta_stats_base(shape->field_id);
             n++;
         }
@@ -221,8 +191,8 @@ static frz_code nested_types(frz_arena *arena, const meta_stats_shape *shapes, s
                            err));
     FRZ_TRY(
         struct_of_rows(arena, info_rows, META_INFO_COUNT, wide, &types[META_MANIFEST_INFO], err));
-    FRZ_TRY(list_of(arena, FRZ_ID_SPLIT_OFFSETS_ELEMENT, frz_type_primitive(FRZ_TYPE_LONG),
-                    &types[META_SPLIT_OFFSETS], err));
+    FRZ_TRY(meta_list_type(arena, FRZ_ID_SPLIT_OFFSETS_ELEMENT, frz_type_primitive(FRZ_TYPE_LONG),
+                           &types[META_SPLIT_OFFSETS], err));
     FRZ_TRY(column_files_type(arena, &types[META_COLUMN_FILES], err));
 out:
     return rc;
@@ -230,7 +200,7 @@ out:
 
 /* Fields are found by id. One that has the name of a missing field and an id of no meaning is that
  * field in a layout of another draft, or damaged: leaving it out would lose what it says. */
-static frz_code check_strangers(const field_row *rows, size_t count, const frz_type *file_type,
+static frz_code check_strangers(const meta_field_row *rows, size_t count, const frz_type *file_type,
                                 frz_error *err)
 {
     for (size_t i = 0; i < count; i++) {
@@ -284,7 +254,7 @@ static frz_code row_make(frz_arena *arena, const row_parts *parts, meta_manifest
         bool there = column_is_there(parts, (meta_column)i);
         out->at[i] = there ? (int)n : -1;
         if (there) {
-            fields[n++] = field_of(&column_rows[i], types[i]);
+            fields[n++] = meta_field_of(&column_rows[i], types[i]);
         }
     }
     FRZ_TRY(frz_type_struct_of(arena, fields, n, &out->type, err));

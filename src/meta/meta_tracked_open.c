@@ -112,6 +112,11 @@ static int compare_i32(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+bool meta_type_has_bounds(const frz_type *type)
+{
+    return type->id != FRZ_TYPE_UNKNOWN && type->id < FRZ_TYPE_VARIANT;
+}
+
 const frz_type *meta_stats_type_of(const meta_entry_rules *rules, const frz_schema *schema,
                                    int32_t field_id)
 {
@@ -119,8 +124,7 @@ const frz_type *meta_stats_type_of(const meta_entry_rules *rules, const frz_sche
         return frz_field_row_id.type;
     }
     const frz_field *field = field_id < 0 ? NULL : frz_type_find_id(schema->type, field_id);
-    bool usable = field != NULL && !frz_type_is_nested(field->type) &&
-                  field->type->id != FRZ_TYPE_UNKNOWN && field->type->id < FRZ_TYPE_VARIANT &&
+    bool usable = field != NULL && meta_type_has_bounds(field->type) &&
                   bsearch(&field_id, rules->repeated_ids, rules->repeated_count, sizeof field_id,
                           compare_i32) == NULL;
     return usable ? field->type : NULL;
@@ -178,7 +182,7 @@ static frz_code choose_partition(meta_tracked *t, frz_error *err)
     }
     for (size_t i = 0; i < tuple->type->field_count; i++) {
         const frz_field *field = &tuple->type->fields[i];
-        if (field->type->id != FRZ_TYPE_UNKNOWN && field->type->id < FRZ_TYPE_VARIANT) {
+        if (meta_type_has_bounds(field->type)) {
             fields[n++] = *field;
         }
     }

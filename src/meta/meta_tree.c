@@ -144,7 +144,13 @@ frz_code frz_tree_open(const frz_table *table, const frz_snapshot *snapshot,
     tree->schema = schema;
     frz_arena_init(&tree->arena, env, FRZ_ARENA_NO_LIMIT);
     FRZ_TRY(meta_entry_rules_of(&table->metadata, schema, &tree->arena, &tree->rules, err));
-    FRZ_TRY(read_root(tree, snapshot, stats, err));
+    if (snapshot->root_manifest.ptr != NULL) {
+        FRZ_TRY(read_root(tree, snapshot, stats, err));
+    } else if (snapshot->manifest_list.ptr != NULL) {
+        FRZ_TRY(meta_list_read(tree, snapshot, err));
+    } else {
+        FRZ_TRY(meta_inline_read(tree, snapshot, err));
+    }
     *out = tree;
     tree = NULL;
 out:

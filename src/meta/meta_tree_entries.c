@@ -45,11 +45,7 @@ static frz_code start(frz_entry_reader *reader, frz_error *err)
     frz_code rc = FRZ_OK;
     FRZ_TRY(frz_table_resolve_access(reader->tree->table, reader->file->location, &reader->location,
                                      err));
-    if (reader->file->legacy) {
-        rc = frz_fail(err, FRZ_E_UNSUPPORTED, "unsupported: manifests of versions 1 to 3");
-    } else {
-        rc = meta_leaf_open(reader, err);
-    }
+    rc = reader->file->legacy ? meta_legacy_open(reader, err) : meta_leaf_open(reader, err);
     frz_context(err, rc, "manifest %s", reader->location);
 out:
     return rc;
@@ -82,7 +78,8 @@ out:
 frz_code frz_entry_reader_next(frz_entry_reader *reader, frz_arena *arena, const frz_entry **out,
                                size_t *count, frz_error *err)
 {
-    frz_code rc = meta_leaf_next(reader, arena, out, count, err);
+    frz_code rc = reader->legacy != NULL ? meta_legacy_next(reader, arena, out, count, err)
+                                         : meta_leaf_next(reader, arena, out, count, err);
     return frz_context(err, rc, "manifest %s", reader->location);
 }
 
@@ -99,6 +96,7 @@ void frz_entry_reader_close(frz_entry_reader *reader)
     const frz_env *env = reader->tree->env;
     frz_data_reader_close(reader->rows);
     meta_leaf_close(reader);
+    meta_legacy_close(reader);
     frz_free(env, reader->kept);
     frz_free(env, reader->location);
     frz_arena_reset(&reader->arena);

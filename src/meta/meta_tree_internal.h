@@ -34,6 +34,8 @@ typedef struct meta_kept {
     bool is_masked;
 } meta_kept;
 
+typedef struct meta_legacy meta_legacy;
+
 struct frz_entry_reader {
     const frz_tree *tree;
     const frz_manifest_file *file;
@@ -44,6 +46,7 @@ struct frz_entry_reader {
     int64_t position; /* of the next row */
     int64_t live_count;
     frz_data_reader *rows;
+    meta_legacy *legacy;  /* versions 1 to 3; NULL: v4 */
     meta_tracked tracked; /* v4 */
     frz_field_stats *lent_stats;
     frz_partition_value *lent_partition;
@@ -68,5 +71,16 @@ frz_code meta_leaf_open(frz_entry_reader *reader, frz_error *err);
 frz_code meta_leaf_next(frz_entry_reader *reader, frz_arena *arena, const frz_entry **out,
                         size_t *count, frz_error *err);
 void meta_leaf_close(frz_entry_reader *reader);
+
+/* versions 1 to 3 (meta_legacy.c) */
+frz_code meta_legacy_open(frz_entry_reader *reader, frz_error *err);
+frz_code meta_legacy_next(frz_entry_reader *reader, frz_arena *arena, const frz_entry **out,
+                          size_t *count, frz_error *err);
+void meta_legacy_close(frz_entry_reader *reader);
+
+/* ---- lists of manifests (meta_list_file.c) ---- */
+
+frz_code meta_list_read(frz_tree *tree, const frz_snapshot *snapshot, frz_error *err);
+frz_code meta_inline_read(frz_tree *tree, const frz_snapshot *snapshot, frz_error *err);
 
 #endif

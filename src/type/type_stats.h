@@ -19,12 +19,13 @@ typedef struct frz_field_stats {
     int64_t null_value_count; /* -1: unknown */
     int64_t nan_value_count;  /* FLOAT and DOUBLE; -1: unknown */
     int64_t total_bytes;      /* variable-length types; -1: unknown */
+    int64_t column_size;      /* bytes in the file, told by versions 1 to 3; -1: unknown */
 } frz_field_stats;
 
 #define FRZ_FIELD_STATS_UNKNOWN(id, t)                                                             \
     {                                                                                              \
         .field_id = (id), .type = (t), .tight_bounds = -1, .value_count = -1,                      \
-        .null_value_count = -1, .nan_value_count = -1, .total_bytes = -1                           \
+        .null_value_count = -1, .nan_value_count = -1, .total_bytes = -1, .column_size = -1        \
     }
 
 /* Shorten the bounds of a string to at most length characters (lower: prefix; upper: incremented

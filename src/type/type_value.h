@@ -44,6 +44,10 @@ frz_code frz_value_parse(frz_arena *arena, const frz_type *type, frz_str text, f
 frz_code frz_value_from_json(frz_arena *arena, const frz_type *type, const json_t *json,
                              const char *path, frz_value *out, frz_error *err);
 frz_code frz_value_to_json(const frz_value *value, json_t **out, frz_error *err);
+/* spec appendix D: binary single-value serialization. A value of a type that was promoted since is
+ * as wide as it was written. False if these are not the bytes of such a value; bytes are borrowed.
+ */
+bool frz_value_from_binary(const frz_type *type, frz_str bytes, frz_value *out);
 /* The shortest text that reads back as the same number, at least 32 bytes. Returns the length. */
 size_t frz_double_text(double value, char *text);
 size_t frz_float_text(float value, char *text);

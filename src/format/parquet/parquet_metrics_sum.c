@@ -14,7 +14,8 @@ void parquet_metrics_sum_init(parquet_metrics_sum *sum, const frz_env *env, int3
                   .type = type,
                   .tight_bounds = 1,
                   .nan_value_count = is_float ? 0 : FRZ_STAT_UNKNOWN,
-                  .total_bytes = is_variable ? 0 : FRZ_STAT_UNKNOWN},
+                  .total_bytes = is_variable ? 0 : FRZ_STAT_UNKNOWN,
+                  .column_size = FRZ_STAT_UNKNOWN},
     };
     frz_buf_init(&sum->lower, env, FRZ_BUF_NO_LIMIT);
     frz_buf_init(&sum->upper, env, FRZ_BUF_NO_LIMIT);

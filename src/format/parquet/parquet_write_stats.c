@@ -367,6 +367,7 @@ void parquet_write_stats_metrics(const parquet_write_stats *stats, const frz_fie
         .null_value_count = stats->nulls,
         .nan_value_count = parquet_bound_is_float(stats->order) ? stats->nans : FRZ_STAT_UNKNOWN,
         .total_bytes = stats->width == 0 ? stats->bytes : FRZ_STAT_UNKNOWN,
+        .column_size = FRZ_STAT_UNKNOWN,
     };
     if (has) {
         out->lower = metric_value(stats, field->type, b->lower, b->lower_bytes);
