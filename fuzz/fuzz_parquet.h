@@ -4,7 +4,7 @@
 #ifndef FRZ_FUZZ_PARQUET_H
 #define FRZ_FUZZ_PARQUET_H
 
-#include "format/format.h"
+#include "format/parquet/parquet.h"
 
 #define FUZZ_BATCHES 64
 #define FUZZ_ROWS 700
@@ -91,7 +91,30 @@ static uint64_t fuzz_read(const frz_data_file *file, const frz_read_request *req
     return sum;
 }
 
-/* Every column of a file alone (one that fails does not hide the others), then some ranges. */
+/* Every column of a type that the file can be read as alone (one that fails does not hide the
+ * others), then some ranges. */
+static uint64_t fuzz_read_as(frz_data_file *file, const frz_type *type)
+{
+    uint64_t sum = 0;
+    file->type = type;
+    for (size_t i = 0; i < type->field_count && i < 32; i++) {
+        frz_type one = *type;
+        one.fields = &type->fields[i];
+        one.field_count = 1;
+        frz_read_request request = {.projection = &one, .max_rows = FUZZ_ROWS};
+        sum += fuzz_read(file, &request);
+    }
+    int64_t rows = frz_data_file_row_count(file);
+    frz_row_range ranges[] = {{rows / 5, rows / 5 + rows / 7}, {rows - rows / 3, rows}};
+    frz_read_request request = {.projection = type,
+                                .ranges = ranges,
+                                .range_count = FRZ_ARRAY_COUNT(ranges),
+                                .max_rows = FUZZ_ROWS,
+                                .max_bytes = 5000};
+    return sum + fuzz_read(file, &request);
+}
+
+/* With Iceberg's types, then with the file's own. */
 static uint64_t fuzz_read_file(frz_data_file *file)
 {
     frz_arena arena;
@@ -101,22 +124,10 @@ static uint64_t fuzz_read_file(frz_data_file *file)
     uint64_t sum = 0;
     frz_arena_init(&arena, file->env, FRZ_ARENA_NO_LIMIT);
     if (frz_type_assign_ids(&arena, frz_data_file_type(file), 1, &type, &last, &err) == FRZ_OK) {
-        file->type = type;
-        for (size_t i = 0; i < type->field_count && i < 32; i++) {
-            frz_type one = *type;
-            one.fields = &type->fields[i];
-            one.field_count = 1;
-            frz_read_request request = {.projection = &one, .max_rows = FUZZ_ROWS};
-            sum += fuzz_read(file, &request);
-        }
-        int64_t rows = frz_data_file_row_count(file);
-        frz_row_range ranges[] = {{rows / 5, rows / 5 + rows / 7}, {rows - rows / 3, rows}};
-        frz_read_request request = {.projection = type,
-                                    .ranges = ranges,
-                                    .range_count = FRZ_ARRAY_COUNT(ranges),
-                                    .max_rows = FUZZ_ROWS,
-                                    .max_bytes = 5000};
-        sum += fuzz_read(file, &request);
+        sum += fuzz_read_as(file, type);
+    }
+    if (frz_parquet_native_type(file, &arena, &type, &err) == FRZ_OK) {
+        sum += fuzz_read_as(file, type);
     }
     frz_arena_reset(&arena);
     return sum;

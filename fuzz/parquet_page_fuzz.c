@@ -1,42 +1,64 @@
 /*
- * The pages of one column chunk of a type that the input chooses. Input: physical type, annotation
- * and shape, codec, number of values (2 bytes), then the bytes of the chunk.
+ * The pages of one column chunk of a type that the input chooses, read as tables have them and as
+ * the file has them. Input: physical type and length, shape, annotation, codec and number of rows,
+ * number of values (2 bytes), then the bytes of the chunk.
  */
 #include "format/parquet/parquet_write.h"
 #include "fuzz_parquet.h"
 #include "fuzz_storage.h"
 
-#define HEAD 5
+#define HEAD 6
 #define MAX_INPUT (1u << 18)
 #define FILE_MAGIC 4
+#define INTERVAL 21 /* ConvertedType */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const parquet_element plain = {.physical = PARQUET_NO_PHYSICAL, .converted = -1};
 
 /* Annotations that fit some physical type; others are ignored or refused. */
-static void annotate(parquet_element *e, unsigned choice)
+static const parquet_element annotations[] = {
+    {.logical = PARQUET_LOGICAL_NONE},
+    {.logical = PARQUET_LOGICAL_STRING},
+    {.logical = PARQUET_LOGICAL_DECIMAL, .precision = 9},
+    {.logical = PARQUET_LOGICAL_INTEGER, .bit_width = 32},
+    {.logical = PARQUET_LOGICAL_INTEGER, .bit_width = 64},
+    {.logical = PARQUET_LOGICAL_TIMESTAMP, .unit = PARQUET_MILLIS},
+    {.logical = PARQUET_LOGICAL_TIME, .unit = PARQUET_MILLIS},
+    {.logical = PARQUET_LOGICAL_FLOAT16},
+    {.logical = PARQUET_LOGICAL_INTEGER, .bit_width = 8},
+    {.logical = PARQUET_LOGICAL_INTEGER, .bit_width = 16},
+    {.logical = PARQUET_LOGICAL_INTEGER, .bit_width = 8, .is_signed = true},
+    {.logical = PARQUET_LOGICAL_INTEGER, .bit_width = 16, .is_signed = true},
+    {.logical = PARQUET_LOGICAL_INTEGER, .bit_width = 32, .is_signed = true},
+    {.logical = PARQUET_LOGICAL_INTEGER, .bit_width = 64, .is_signed = true},
+    {.logical = PARQUET_LOGICAL_TIMESTAMP, .unit = PARQUET_MILLIS, .utc = true},
+    {.logical = PARQUET_LOGICAL_TIMESTAMP, .unit = PARQUET_MICROS},
+    {.logical = PARQUET_LOGICAL_TIMESTAMP, .unit = PARQUET_NANOS, .utc = true},
+    {.logical = PARQUET_LOGICAL_TIME, .unit = PARQUET_MICROS},
+    {.logical = PARQUET_LOGICAL_TIME, .unit = PARQUET_NANOS},
+    {.logical = PARQUET_LOGICAL_DATE},
+    {.logical = PARQUET_LOGICAL_DECIMAL, .precision = 38, .scale = 3},
+    {.logical = PARQUET_LOGICAL_DECIMAL, .precision = 76, .scale = 76},
+    {.logical = PARQUET_LOGICAL_UUID},
+    {.logical = PARQUET_LOGICAL_ENUM},
+    {.logical = PARQUET_LOGICAL_JSON},
+    {.logical = PARQUET_LOGICAL_BSON},
+    {.logical = PARQUET_LOGICAL_NONE, .converted = INTERVAL},
+    {.logical = PARQUET_LOGICAL_UNKNOWN},
+};
+
+static void annotate(parquet_element *e, size_t choice)
 {
-    static const struct {
-        parquet_logical logical;
-        parquet_time_unit unit;
-        int8_t bit_width;
-        int32_t precision;
-    } annotations[] = {
-        {PARQUET_LOGICAL_NONE, 0, 0, 0},
-        {PARQUET_LOGICAL_STRING, 0, 0, 0},
-        {PARQUET_LOGICAL_DECIMAL, 0, 0, 9},
-        {PARQUET_LOGICAL_INTEGER, 0, 32, 0},
-        {PARQUET_LOGICAL_INTEGER, 0, 64, 0},
-        {PARQUET_LOGICAL_TIMESTAMP, PARQUET_MILLIS, 0, 0},
-        {PARQUET_LOGICAL_TIME, PARQUET_MILLIS, 0, 0},
-        {PARQUET_LOGICAL_FLOAT16, 0, 0, 0},
-    };
-    size_t i = choice % FRZ_ARRAY_COUNT(annotations);
-    e->logical = annotations[i].logical;
-    e->unit = annotations[i].unit;
-    e->bit_width = annotations[i].bit_width;
-    e->precision = annotations[i].precision;
+    const parquet_element *a = &annotations[choice % FRZ_ARRAY_COUNT(annotations)];
+    e->logical = a->logical;
+    e->converted = a->converted == INTERVAL ? INTERVAL : -1;
+    e->unit = a->unit;
+    e->utc = a->utc;
+    e->bit_width = a->bit_width;
+    e->is_signed = a->is_signed;
+    e->precision = a->precision;
+    e->scale = a->scale;
 }
 
 /* The schema: a primitive alone, optional, in a list, in a list of a list, in a struct. */
@@ -50,7 +72,7 @@ static size_t make_elements(const uint8_t *head, parquet_element *elements)
         {PARQUET_OPTIONAL, PARQUET_OPTIONAL},
     };
     static const size_t depths[] = {1, 1, 3, 5, 2};
-    size_t shape = (head[1] >> 4) % FRZ_ARRAY_COUNT(shapes);
+    size_t shape = head[1] % FRZ_ARRAY_COUNT(shapes);
     size_t depth = depths[shape];
     elements[0] = plain;
     elements[0].name = FRZ_STR("schema");
@@ -68,7 +90,7 @@ static size_t make_elements(const uint8_t *head, parquet_element *elements)
     parquet_element *leaf = &elements[depth];
     leaf->physical = (parquet_physical)(head[0] % 8);
     leaf->type_length = leaf->physical == PARQUET_FIXED_LEN_BYTE_ARRAY ? 1 + (head[0] >> 3) : 0;
-    annotate(leaf, head[1] & 15u);
+    annotate(leaf, head[2]);
     return depth + 1;
 }
 
@@ -81,15 +103,15 @@ static void read_chunk(const frz_env *env, const uint8_t *head, parquet_file *fi
     frz_error err = {0};
     parquet_element elements[8];
     uint64_t size = frz_file_size(file->base.file);
-    int64_t values = head[3] | head[4] << 8;
+    int64_t values = head[4] | head[5] << 8;
     parquet_chunk chunk = {.physical = (parquet_physical)(head[0] % 8),
-                           .codec = codecs[head[2] % FRZ_ARRAY_COUNT(codecs)],
+                           .codec = codecs[(head[3] & 7) % FRZ_ARRAY_COUNT(codecs)],
                            .num_values = values,
                            .total_compressed_size = (int64_t)size - FILE_MAGIC,
                            .data_page_offset = FILE_MAGIC};
     /* a list has fewer rows than values; the input says how many */
-    bool repeated = (head[1] >> 4) % 5 == 2 || (head[1] >> 4) % 5 == 3;
-    int64_t rows = repeated ? FRZ_MIN(values, 1 + (head[2] >> 3)) : values;
+    bool repeated = head[1] % 5 == 2 || head[1] % 5 == 3;
+    int64_t rows = repeated ? FRZ_MIN(values, 1 + (head[3] >> 3)) : values;
     parquet_group group = {.chunk_at = &chunk_at, .chunk_count = 1, .num_rows = rows};
     int64_t end = rows;
     if (parquet_chunk_write(&chunk, NULL, 0, &encoded, &err) != FRZ_OK) {

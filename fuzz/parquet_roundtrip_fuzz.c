@@ -1,12 +1,15 @@
 /*
  * fuzz: the input chooses a schema, values and options; what the Parquet writer makes of them must
- * be read back equal, and so must a second file spliced from the first. Where the input ends, a
- * generator seeded by it goes on, so that small seeds reach far.
+ * be read back equal. So must a second file spliced from the first, if the schema is one of tables;
+ * others have types and annotations of Parquet's own, and are read back as the file says. Where the
+ * input ends, a generator seeded by it goes on, so that small seeds reach far.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "format/parquet/parquet.h"
+#include "format/parquet/parquet_writer_internal.h"
+#include "type/type_annotation.h"
 #include "type/type_value.h"
 
 #define DEPTH_MAX 3
@@ -34,6 +37,7 @@ typedef struct choices {
     const uint8_t *data;
     size_t left;
     uint64_t seed;
+    bool native; /* types and annotations that tables lack, too */
 } choices;
 
 static uint8_t next_byte(choices *c)
@@ -167,11 +171,25 @@ static frz_env *memory_env(memory_file files[2])
 
 static const frz_type *choose_type(choices *c, frz_arena *arena, int depth, int32_t *id);
 
+static frz_str choose_annotation(choices *c, const frz_type *type)
+{
+    static const char *const names[] = {NULL, "JSON", "ENUM", "BSON", "FILE"};
+    const char *name = names[next_byte(c) % FRZ_ARRAY_COUNT(names)];
+    frz_annotation annotation;
+    return name != NULL && frz_annotation_parse(frz_str_from(name), &annotation) &&
+                   frz_annotation_fits(&annotation, type)
+               ? frz_str_from(name)
+               : (frz_str){NULL, 0};
+}
+
 static frz_field choose_field(choices *c, frz_arena *arena, int depth, int32_t *id, bool key)
 {
     frz_field field = {.id = ++*id, .required = key || next_byte(c) % 3 == 0};
     field.name = frz_str_from(frz_arena_printf(arena, "f%d", field.id));
     field.type = choose_type(c, arena, key ? DEPTH_MAX : depth, id);
+    if (c->native && field.type->field_count == 0) {
+        field.annotation = choose_annotation(c, field.type);
+    }
     return field;
 }
 
@@ -194,6 +212,19 @@ static const frz_type *choose_nested(choices *c, frz_arena *arena, frz_type_id k
     return type;
 }
 
+static const frz_type *choose_foreign(choices *c, frz_arena *arena)
+{
+    frz_foreign_type which = (frz_foreign_type)(1 + next_byte(c) % FRZ_FOREIGN_DECIMAL256);
+    if (which != FRZ_FOREIGN_DECIMAL256) {
+        return frz_type_foreign(which);
+    }
+    frz_type *type = frz_arena_alloc(arena, sizeof *type);
+    *type = (frz_type){.id = FRZ_TYPE_FOREIGN, .foreign = which};
+    type->precision = 39 + next_byte(c) % 38;
+    type->scale = next_byte(c) % (type->precision + 1);
+    return type;
+}
+
 static const frz_type *choose_type(choices *c, frz_arena *arena, int depth, int32_t *id)
 {
     static const frz_type_id kinds[] = {
@@ -203,6 +234,9 @@ static const frz_type *choose_type(choices *c, frz_arena *arena, int depth, int3
         FRZ_TYPE_STRING,    FRZ_TYPE_UUID,        FRZ_TYPE_FIXED,        FRZ_TYPE_BINARY,
         FRZ_TYPE_STRUCT,    FRZ_TYPE_LIST,        FRZ_TYPE_MAP};
     frz_type_id kind = kinds[next_byte(c) % FRZ_ARRAY_COUNT(kinds)];
+    if (c->native && kind < FRZ_TYPE_STRUCT && next_byte(c) % 2 == 0) {
+        return choose_foreign(c, arena);
+    }
     if (kind >= FRZ_TYPE_STRUCT) {
         return depth < DEPTH_MAX ? choose_nested(c, arena, kind, depth, id)
                                  : frz_type_primitive(FRZ_TYPE_LONG);
@@ -232,6 +266,24 @@ static const frz_type *choose_table(choices *c, frz_arena *arena)
     }
     check(frz_type_struct_of(arena, fields, count, &type, NULL) == FRZ_OK, "table", NULL);
     return type;
+}
+
+/* The same with bytes of a fixed length for types that builders do not know, which lie in memory in
+ * the same way. */
+static const frz_type *type_to_build(frz_arena *arena, const frz_type *type)
+{
+    frz_type *copy = frz_arena_alloc(arena, sizeof *copy);
+    frz_field *fields = frz_arena_array(arena, type->field_count, sizeof *fields);
+    *copy = *type;
+    if (type->id == FRZ_TYPE_FOREIGN) {
+        *copy = (frz_type){.id = FRZ_TYPE_FIXED, .length = (int32_t)frz_type_width(type)};
+    }
+    for (size_t i = 0; i < type->field_count; i++) {
+        fields[i] = type->fields[i];
+        fields[i].type = type_to_build(arena, type->fields[i].type);
+        copy->fields = fields;
+    }
+    return copy;
 }
 
 /* ---- values ---- */
@@ -267,10 +319,32 @@ static frz_str choose_bytes(choices *c, const frz_type *type, char text[64])
     return (frz_str){text, len};
 }
 
+/* The bytes of a value in memory. */
+static frz_str choose_foreign_bytes(choices *c, const frz_type *type, char text[64])
+{
+    uint64_t bits = choose_bits(c);
+    frz_i128 decimal;
+    switch (type->foreign) {
+    case FRZ_FOREIGN_INTERVAL: /* what Parquet has: nothing negative, whole milliseconds */
+        frz_store_le32(text, (uint32_t)bits & INT32_MAX);
+        frz_store_le32(text + 4, (uint32_t)choose_bits(c) & INT32_MAX);
+        frz_store_le64(text + 8, (bits >> 32) * 1000000u);
+        break;
+    case FRZ_FOREIGN_DECIMAL256:
+        decimal = choose_decimal(c, 38);
+        memset(text, decimal < 0 ? 0xFF : 0, 32);
+        memcpy(text, &decimal, sizeof decimal);
+        break;
+    default:
+        frz_store_le64(text, bits);
+    }
+    return (frz_str){text, frz_type_width(type)};
+}
+
 static void append_primitive(choices *c, const frz_type *type, frz_builder *b)
 {
     char text[64];
-    frz_value v = {.type = type};
+    frz_value v = {.type = frz_builder_type(b)};
     frz_error err = {0};
     uint64_t bits = choose_bits(c);
     switch (type->id) {
@@ -290,6 +364,9 @@ static void append_primitive(choices *c, const frz_type *type, frz_builder *b)
     case FRZ_TYPE_UUID:
     case FRZ_TYPE_FIXED:
         v.as.bytes = choose_bytes(c, type, text);
+        break;
+    case FRZ_TYPE_FOREIGN:
+        v.as.bytes = choose_foreign_bytes(c, type, text);
         break;
     default:
         v.as.i64 = (int64_t)bits;
@@ -318,14 +395,15 @@ static void append_row(choices *c, const frz_field *field, frz_builder *b)
     check(frz_builder_end(b, &err) == FRZ_OK, "row", &err);
 }
 
-static struct ArrowArray choose_rows(choices *c, const frz_env *env, const frz_type *table)
+static struct ArrowArray choose_rows(choices *c, const frz_env *env, frz_arena *arena,
+                                     const frz_type *table)
 {
     const frz_field row = {.required = true, .type = table};
     struct ArrowArray batch;
     frz_builder *b = NULL;
     frz_error err = {0};
     int rows = next_byte(c) % 8 == 0 ? ROWS_MAX : next_byte(c) % 20;
-    check(frz_builder_new(env, table, &b, &err) == FRZ_OK, "builder", &err);
+    check(frz_builder_new(env, type_to_build(arena, table), &b, &err) == FRZ_OK, "builder", &err);
     for (int i = 0; i < rows; i++) {
         append_row(c, &row, b);
     }
@@ -391,18 +469,53 @@ static bool same_value(const frz_type *type, const struct ArrowArray *a, int64_t
     return frz_value_compare(&x, &y, true) == 0;
 }
 
-static void check_file(const frz_env *env, const char *location, const frz_type *table,
+/* Types, names and annotations come back; ids of the native type are its own. */
+static bool same_schema(const frz_type *wanted, const frz_type *found)
+{
+    if (wanted->id != found->id || wanted->foreign != found->foreign ||
+        wanted->precision != found->precision || wanted->scale != found->scale ||
+        wanted->length != found->length || wanted->field_count != found->field_count) {
+        return false;
+    }
+    for (size_t i = 0; i < wanted->field_count; i++) {
+        const frz_field *x = &wanted->fields[i];
+        const frz_field *y = &found->fields[i];
+        if (x->required != y->required || !frz_str_equal(x->name, y->name) ||
+            !frz_str_equal(x->annotation, y->annotation) || !same_schema(x->type, y->type)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The file's own type in the place of its Iceberg type. */
+static void use_native_type(frz_data_file *file, frz_arena *arena, const frz_type *table)
+{
+    frz_error err = {0};
+    const frz_type *native = NULL;
+    check(frz_parquet_native_type(file, arena, &native, &err) == FRZ_OK, "native type", &err);
+    check(same_schema(table, native), "the native type differs", &err);
+    file->type = native;
+}
+
+static void check_file(const frz_env *env, const char *location, const frz_type *table, bool native,
                        const struct ArrowArray *wanted, int64_t batch_rows)
 {
     frz_error err = {0};
+    frz_arena arena;
     frz_data_file *file = NULL;
     frz_data_reader *reader = NULL;
     frz_batch batch;
     frz_code rc;
     int64_t row = 0;
-    const frz_read_request request = {.projection = table, .max_rows = batch_rows};
+    frz_read_request request = {.projection = table, .max_rows = batch_rows};
+    frz_arena_init(&arena, env, FRZ_ARENA_NO_LIMIT);
     check(frz_data_file_open(env, location, NULL, &file, &err) == FRZ_OK, "open", &err);
     check(frz_data_file_row_count(file) == wanted->length, "row count", &err);
+    if (native) {
+        use_native_type(file, &arena, table);
+        request.projection = file->type;
+    }
     check(frz_data_reader_open(file, &request, &reader, &err) == FRZ_OK, "read", &err);
     while ((rc = frz_data_reader_next(reader, &batch, &err)) == FRZ_OK) {
         check(batch.first_row == row, "first row", &err);
@@ -415,6 +528,7 @@ static void check_file(const frz_env *env, const char *location, const frz_type 
     check(row == wanted->length, "rows", &err);
     frz_data_reader_close(reader);
     frz_data_file_close(file);
+    frz_arena_reset(&arena);
 }
 
 /* ---- writing ---- */
@@ -438,15 +552,16 @@ static frz_parquet_write_options choose_options(choices *c)
     };
 }
 
-static void write_first(const frz_env *env, const frz_type *table, const struct ArrowArray *batch,
-                        const frz_parquet_write_options *opts, bool by_column)
+static void write_first(const frz_env *env, const frz_type *table, bool native,
+                        const struct ArrowArray *batch, const frz_parquet_write_options *opts,
+                        bool by_column)
 {
     frz_error err = {0};
     frz_arena arena;
     frz_parquet_writer *w = NULL;
     frz_parquet_written written;
     frz_arena_init(&arena, env, FRZ_ARENA_NO_LIMIT);
-    check(frz_parquet_writer_open(env, FIRST, table, opts, &w, &err) == FRZ_OK, "create", &err);
+    check(parquet_writer_open(env, FIRST, table, native, opts, &w, &err) == FRZ_OK, "create", &err);
     if (by_column) {
         check(frz_parquet_writer_begin_group(w, batch->length, &err) == FRZ_OK, "group", &err);
         for (size_t i = 0; i < table->field_count; i++) {
@@ -490,21 +605,24 @@ static void splice_second(const frz_env *env, const frz_type *table,
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    choices c = {data, size, 0xcbf29ce484222325u};
+    choices c = {.data = data, .left = size, .seed = 0xcbf29ce484222325u};
     memory_file files[2] = {{.exists = false}};
     frz_env *env = memory_env(files);
     frz_env_counters counters;
     frz_arena arena;
     frz_arena_init(&arena, env, FRZ_ARENA_NO_LIMIT);
+    c.native = next_byte(&c) % 3 == 0;
     const frz_type *table = choose_table(&c, &arena);
     frz_parquet_write_options opts = choose_options(&c);
     bool by_column = next_byte(&c) % 2 == 0;
     int64_t batch_rows = 1 + next_byte(&c);
-    struct ArrowArray batch = choose_rows(&c, env, table);
-    write_first(env, table, &batch, &opts, by_column);
-    check_file(env, FIRST, table, &batch, batch_rows);
-    splice_second(env, table, &opts);
-    check_file(env, SECOND, table, &batch, 0);
+    struct ArrowArray batch = choose_rows(&c, env, &arena, table);
+    write_first(env, table, c.native, &batch, &opts, by_column);
+    check_file(env, FIRST, table, c.native, &batch, batch_rows);
+    if (!c.native) {
+        splice_second(env, table, &opts);
+        check_file(env, SECOND, table, false, &batch, 0);
+    }
     frz_array_release(&batch);
     frz_arena_reset(&arena);
     frz_env_counters_get(env, &counters);
