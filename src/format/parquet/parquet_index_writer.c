@@ -123,13 +123,17 @@ out:
 
 /* ---- pages ---- */
 
+/* Empty for a page of nulls. The buffer has no memory while all bounds are empty. */
+static frz_str bound_at(const parquet_index_out *index, size_t at, size_t len)
+{
+    return len == 0 ? FRZ_STR("") : (frz_str){(const char *)index->bounds.data + at, len};
+}
+
 static int compare_bounds(const parquet_index_out *index, size_t a_at, size_t a_len, size_t b_at,
                           size_t b_len)
 {
-    const parquet_write_leaf *leaf = index->leaf;
-    const char *data = (const char *)index->bounds.data;
-    return parquet_bound_compare_encoded(leaf->order, (frz_str){data + a_at, a_len},
-                                         (frz_str){data + b_at, b_len});
+    return parquet_bound_compare_encoded(index->leaf->order, bound_at(index, a_at, a_len),
+                                         bound_at(index, b_at, b_len));
 }
 
 /* Readers search by the order of both lists; pages of nulls have no place in it. */
@@ -236,12 +240,8 @@ static void put_bounds(parquet_thrift_out *t, const parquet_index_out *index, in
     parquet_put_list(t, id, PARQUET_THRIFT_BINARY, count);
     for (size_t i = 0; i < count; i++) {
         const index_page *p = page_at(index, i);
-        frz_str bound = FRZ_STR("");
-        if (!p->only_nulls) {
-            bound.ptr = (const char *)index->bounds.data + (upper ? p->upper_at : p->lower_at);
-            bound.len = upper ? p->upper_len : p->lower_len;
-        }
-        parquet_put_item_binary(t, bound);
+        parquet_put_item_binary(t, upper ? bound_at(index, p->upper_at, p->upper_len)
+                                         : bound_at(index, p->lower_at, p->lower_len));
     }
 }
 
@@ -261,10 +261,10 @@ static void put_levels(parquet_thrift_out *t, const parquet_index_out *index, in
 {
     const size_t all = rep_slots(index->leaf) + def_slots(index->leaf);
     const size_t count = page_count(index);
-    const int64_t *pages = (const int64_t *)(const void *)index->levels.data + all;
     if (slots == 0) {
-        return;
+        return; /* nor is there memory for any */
     }
+    const int64_t *pages = (const int64_t *)(const void *)index->levels.data + all;
     parquet_put_list(t, id, PARQUET_THRIFT_I64, count * slots);
     for (size_t i = 0; i < count; i++) {
         for (size_t k = 0; k < slots; k++) {
