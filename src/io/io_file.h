@@ -14,6 +14,16 @@ bool frz_location_has_scheme(frz_str location);
 /* The local path of "/p", "file:/p", "file:///p" or a relative path; false for other schemes or
  * authorities. The view points into location. */
 bool frz_location_local_path(frz_str location, frz_str *path);
+/* What a location names, in a form that can be compared: "/p", "file:/p" and "file:///p" are one
+ * place, and s3, s3a and s3n are one scheme. Otherwise the text counts, byte by byte. A location
+ * without scheme is local. Views into location, or constants. */
+typedef struct frz_place {
+    frz_str scheme; /* "file", "s3", "hdfs" */
+    frz_str rest;   /* behind the colon; of "file" the path */
+} frz_place;
+frz_place frz_location_place(frz_str location);
+bool frz_place_equal(frz_place a, frz_place b);
+bool frz_location_same(frz_str a, frz_str b);
 /* "file://" + absolute path of a local path as the shell gives it; the path need not exist.
  * Locations with a scheme are copied. Free with frz_free. */
 frz_code frz_location_from_path(const frz_env *env, const char *path, char **out, frz_error *err);

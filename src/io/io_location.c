@@ -53,6 +53,40 @@ bool frz_location_local_path(frz_str location, frz_str *path)
     return true;
 }
 
+/* Length of the scheme, without its colon. */
+static size_t scheme_length(frz_str location)
+{
+    return (size_t)((const char *)memchr(location.ptr, ':', location.len) - location.ptr);
+}
+
+frz_place frz_location_place(frz_str location)
+{
+    static const char *const one_scheme[] = {"s3", "s3a", "s3n"};
+    frz_place place = {FRZ_STR("file"), location};
+    if (frz_location_local_path(location, &place.rest) || !frz_location_has_scheme(location)) {
+        return place;
+    }
+    size_t len = scheme_length(location);
+    place.scheme = (frz_str){location.ptr, len};
+    place.rest = (frz_str){location.ptr + len + 1, location.len - len - 1};
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(one_scheme); i++) {
+        if (frz_str_equal_nocase(place.scheme, frz_str_from(one_scheme[i]))) {
+            place.scheme = FRZ_STR("s3");
+        }
+    }
+    return place;
+}
+
+bool frz_place_equal(frz_place a, frz_place b)
+{
+    return frz_str_equal(a.rest, b.rest) && frz_str_equal(a.scheme, b.scheme);
+}
+
+bool frz_location_same(frz_str a, frz_str b)
+{
+    return frz_str_equal(a, b) || frz_place_equal(frz_location_place(a), frz_location_place(b));
+}
+
 frz_code frz_location_from_path(const frz_env *env, const char *path, char **out, frz_error *err)
 {
     frz_code rc = FRZ_OK;

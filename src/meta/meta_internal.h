@@ -59,6 +59,11 @@ frz_code meta_read_snapshots(frz_table *table, frz_error *err);   /* meta_json_s
 frz_code meta_read_refs(frz_table *table, frz_error *err);
 frz_code meta_read_logs(frz_table *table, frz_error *err);
 
+/* Where a location is by the map with the longest prefix, or itself; free with frz_free
+ * (meta_path.c). */
+frz_code meta_map_location(const frz_env *env, const frz_location_map *maps, size_t count,
+                           const char *location, char **out, frz_error *err);
+
 /* Unpack a gzip metadata file in place; other bytes stay as they are (meta_gzip.c). */
 frz_code meta_gunzip(const frz_env *env, frz_buf *bytes, frz_error *err);
 

@@ -158,17 +158,18 @@ static frz_code set_maps(frz_table *table, const frz_table_open_options *opts, f
     if (count == 0) {
         return FRZ_OK;
     }
-    table->maps = frz_arena_array(&table->arena, count, sizeof *table->maps);
-    if (table->maps == NULL) {
-        return frz_fail_nomem(err, count * sizeof *table->maps);
+    frz_location_map *maps = frz_arena_array(&table->arena, count, sizeof *maps);
+    if (maps == NULL) {
+        return frz_fail_nomem(err, count * sizeof *maps);
     }
     for (size_t i = 0; i < count; i++) {
-        table->maps[i].from = frz_arena_strdup(&table->arena, frz_str_from(opts->maps[i].from));
-        table->maps[i].to = frz_arena_strdup(&table->arena, frz_str_from(opts->maps[i].to));
-        if (table->maps[i].from == NULL || table->maps[i].to == NULL) {
+        maps[i].from = frz_arena_strdup(&table->arena, frz_str_from(opts->maps[i].from));
+        maps[i].to = frz_arena_strdup(&table->arena, frz_str_from(opts->maps[i].to));
+        if (maps[i].from == NULL || maps[i].to == NULL) {
             return frz_fail_nomem(err, strlen(opts->maps[i].from));
         }
     }
+    table->maps = maps;
     table->map_count = count;
     return FRZ_OK;
 }

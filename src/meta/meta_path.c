@@ -1,7 +1,8 @@
 /*
- * Recorded locations, absolute locations, and where files really are. A recorded location is
- * absolute if it starts with a URI scheme; everything else is relative to the table's location,
- * even with a leading slash. Joining is plain concatenation. spec: v4 paths
+ * Recorded locations, absolute locations, and where files really are. In version 4 a recorded
+ * location is absolute if it starts with a URI scheme; everything else is relative to the table's
+ * location, even with a leading slash, and joining is plain concatenation. Before version 4 there
+ * were no relative locations, but paths without a scheme. spec: Paths in Metadata
  */
 #include "meta/meta_internal.h"
 
@@ -25,67 +26,184 @@ static frz_code concat(const frz_env *env, frz_str a, const char *between, frz_s
     return FRZ_OK;
 }
 
-frz_code frz_table_resolve(const frz_table *table, frz_str recorded, char **out, frz_error *err)
+/* ---- recorded -> absolute ---- */
+
+/* A location in two parts, one after the other; the first may be empty. */
+typedef struct location_parts {
+    frz_str front;
+    const char *between;
+    frz_str rest;
+} location_parts;
+
+/* "hdfs://host" of "hdfs://host/p", "file://" of local ones, else empty. */
+static frz_str root_of(frz_str location)
 {
-    if (recorded.len == 0 || !frz_str_is_clean(recorded)) {
-        return frz_fail(err, FRZ_E_CORRUPT, "a location is empty or holds a zero byte");
+    frz_str path;
+    if (frz_location_local_path(location, &path)) {
+        return FRZ_STR("file://");
     }
-    if (frz_location_has_scheme(recorded)) {
-        return concat(table->env, recorded, "", (frz_str){NULL, 0}, out, err);
+    size_t at = 0;
+    while (at < location.len && location.ptr[at] != ':') {
+        at++;
     }
-    if (table->base == NULL) {
-        frz_code rc = frz_fail(err, FRZ_E_ARGUMENT,
-                               "location \"%.*s\" is relative and the metadata does not say where "
-                               "the table is",
-                               FRZ_STR_ARG(recorded));
-        frz_hint(err, "give the table's location when opening it");
-        return rc;
+    frz_str rest = {location.ptr + at, location.len - at};
+    if (!frz_str_starts_with(rest, FRZ_STR("://"))) {
+        return (frz_str){NULL, 0};
     }
-    return concat(table->env, frz_str_from(table->base), "/", recorded, out, err);
+    at += strlen("://");
+    while (at < location.len && location.ptr[at] != '/') {
+        at++;
+    }
+    return (frz_str){location.ptr, at};
 }
 
-/* "file:/p" and "file:///p" are one place, so local prefixes are compared as paths. */
-static bool map_matches(const char *from, frz_str location, frz_str *rest)
+/* The table's root before a path without scheme, or with its scheme and no authority. */
+static location_parts legacy_parts(const frz_table *table, frz_str recorded)
 {
-    frz_str prefix = frz_str_from(from);
-    frz_str local_prefix, local;
-    if (frz_location_local_path(prefix, &local_prefix) &&
-        frz_location_local_path(location, &local)) {
-        prefix = local_prefix;
-        location = local;
+    frz_str root = table->base == NULL ? FRZ_STR("file://") : root_of(frz_str_from(table->base));
+    if (recorded.ptr[0] == '/') {
+        return (location_parts){root, "", recorded};
     }
+    size_t scheme = 0;
+    while (scheme < root.len && root.ptr[scheme] != ':') {
+        scheme++;
+    }
+    size_t bare = scheme + strlen("://");
+    if (bare < root.len && recorded.len > bare && recorded.ptr[bare] == '/' &&
+        frz_str_starts_with(recorded, (frz_str){root.ptr, bare})) {
+        return (location_parts){root, "", {recorded.ptr + bare, recorded.len - bare}};
+    }
+    return (location_parts){.between = "", .rest = recorded};
+}
+
+static frz_code check_recorded(frz_str recorded, frz_error *err)
+{
+    return recorded.len > 0 && frz_str_is_clean(recorded)
+               ? FRZ_OK
+               : frz_fail(err, FRZ_E_CORRUPT, "a location is empty or holds a zero byte");
+}
+
+static frz_code parts_of(const frz_table *table, frz_str recorded, location_parts *out,
+                         frz_error *err)
+{
+    frz_code rc = check_recorded(recorded, err);
+    if (rc != FRZ_OK) {
+        return rc;
+    }
+    if (table->metadata.format_version < 4) {
+        *out = legacy_parts(table, recorded);
+    } else if (frz_location_has_scheme(recorded)) {
+        *out = (location_parts){.between = "", .rest = recorded};
+    } else if (table->base != NULL) {
+        *out = (location_parts){frz_str_from(table->base), "/", recorded};
+    } else {
+        rc = frz_fail(err, FRZ_E_ARGUMENT,
+                      "location \"%.*s\" is relative and the metadata does not say where the table "
+                      "is",
+                      FRZ_STR_ARG(recorded));
+        frz_hint(err, "give the table's location when opening it");
+    }
+    return rc;
+}
+
+static frz_code parts_join(const location_parts *parts, frz_arena *arena, frz_str *out,
+                           frz_error *err)
+{
+    if (parts->front.len == 0) {
+        *out = parts->rest;
+        return FRZ_OK;
+    }
+    char *text = frz_arena_printf(arena, "%.*s%s%.*s", FRZ_STR_ARG(parts->front), parts->between,
+                                  FRZ_STR_ARG(parts->rest));
+    *out = frz_str_from(text);
+    return text != NULL ? FRZ_OK : frz_fail_nomem(err, parts->front.len + parts->rest.len + 2);
+}
+
+frz_code frz_table_resolve(const frz_table *table, frz_str recorded, char **out, frz_error *err)
+{
+    location_parts parts;
+    frz_code rc = parts_of(table, recorded, &parts, err);
+    return rc == FRZ_OK ? concat(table->env, parts.front, parts.between, parts.rest, out, err) : rc;
+}
+
+frz_code frz_table_resolve_view(const frz_table *table, frz_str recorded, frz_arena *arena,
+                                frz_str *out, frz_error *err)
+{
+    location_parts parts;
+    frz_code rc = parts_of(table, recorded, &parts, err);
+    return rc == FRZ_OK ? parts_join(&parts, arena, out, err) : rc;
+}
+
+frz_code frz_table_resolve_legacy(const frz_table *table, frz_str recorded, frz_arena *arena,
+                                  frz_str *out, frz_error *err)
+{
+    frz_code rc = check_recorded(recorded, err);
+    if (rc != FRZ_OK) {
+        return rc;
+    }
+    location_parts parts = legacy_parts(table, recorded);
+    return parts_join(&parts, arena, out, err);
+}
+
+/* ---- absolute -> where files are ---- */
+
+/* Behind a prefix that is a folder of the location, or the location itself. */
+static bool below(frz_str prefix, frz_str location, frz_str *rest)
+{
     if (!frz_str_starts_with(location, prefix)) {
         return false;
     }
     *rest = (frz_str){location.ptr + prefix.len, location.len - prefix.len};
-    return true;
+    bool at_border = prefix.len > 0 && prefix.ptr[prefix.len - 1] == '/';
+    return at_border || rest->len == 0 || rest->ptr[0] == '/';
+}
+
+static frz_str without_slash(frz_str text)
+{
+    text.len -= text.len > 0 && text.ptr[text.len - 1] == '/';
+    return text;
+}
+
+frz_code meta_map_location(const frz_env *env, const frz_location_map *maps, size_t count,
+                           const char *location, char **out, frz_error *err)
+{
+    frz_place place = frz_location_place(frz_str_from(location));
+    const frz_location_map *best = NULL;
+    frz_str rest, best_rest = {NULL, 0};
+    for (size_t i = 0; i < count; i++) {
+        frz_place from = frz_location_place(frz_str_from(maps[i].from));
+        if (frz_str_equal(from.scheme, place.scheme) &&
+            below(without_slash(from.rest), place.rest, &rest) &&
+            (best == NULL || rest.len < best_rest.len)) {
+            best = &maps[i];
+            best_rest = rest;
+        }
+    }
+    if (best == NULL) {
+        return concat(env, frz_str_from(location), "", (frz_str){NULL, 0}, out, err);
+    }
+    if (best_rest.len > 0 && best_rest.ptr[0] == '/') {
+        best_rest = (frz_str){best_rest.ptr + 1, best_rest.len - 1};
+    }
+    return concat(env, without_slash(frz_str_from(best->to)), best_rest.len > 0 ? "/" : "",
+                  best_rest, out, err);
 }
 
 frz_code frz_table_resolve_access(const frz_table *table, frz_str recorded, char **out,
                                   frz_error *err)
 {
-    frz_code rc = FRZ_OK;
     char *absolute = NULL;
-    char *mapped = NULL;
-    frz_str rest, best_rest = {NULL, 0};
-    const char *best = NULL;
-    FRZ_TRY(frz_table_resolve(table, recorded, &absolute, err));
-    for (size_t i = 0; i < table->map_count; i++) {
-        if (map_matches(table->maps[i].from, frz_str_from(absolute), &rest) &&
-            (best == NULL || rest.len < best_rest.len)) {
-            best = table->maps[i].to;
-            best_rest = rest;
-        }
+    frz_code rc = frz_table_resolve(table, recorded, &absolute, err);
+    if (rc != FRZ_OK || table->map_count == 0) {
+        *out = absolute;
+        return rc;
     }
-    if (best != NULL) {
-        FRZ_TRY(concat(table->env, frz_str_from(best), "", best_rest, &mapped, err));
-    }
-    *out = mapped != NULL ? mapped : absolute;
-    absolute = mapped != NULL ? absolute : NULL;
-out:
+    rc = meta_map_location(table->env, table->maps, table->map_count, absolute, out, err);
     frz_free(table->env, absolute);
     return rc;
 }
+
+/* ---- new files ---- */
 
 frz_str frz_table_relativize(const frz_table *table, frz_str absolute)
 {
@@ -99,12 +217,13 @@ frz_str frz_table_relativize(const frz_table *table, frz_str absolute)
     return frz_location_has_scheme(rest) ? absolute : rest;
 }
 
-/* FOLDER/NAME, where FOLDER comes from a property and may be relative to the table. */
+/* FOLDER/NAME, where FOLDER comes from a property and may be relative to the table, in every
+ * version. */
 static frz_code new_path(const frz_table *table, const char *property, const char *fallback,
                          const char *name, char **out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    char *folder = NULL;
+    char *folder = NULL, *path = NULL;
     frz_str setting = frz_metadata_property(&table->metadata, property, fallback);
     while (setting.len > 0 && setting.ptr[setting.len - 1] == '/') {
         setting.len--;
@@ -113,10 +232,17 @@ static frz_code new_path(const frz_table *table, const char *property, const cha
         return frz_fail(err, FRZ_E_ARGUMENT, "property %s: expected a folder, found nothing",
                         property);
     }
-    FRZ_TRY(frz_table_resolve(table, setting, &folder, err));
-    FRZ_TRY(concat(table->env, frz_str_from(folder), "/", frz_str_from(name), out, err));
+    bool absolute = frz_location_has_scheme(setting) ||
+                    (table->metadata.format_version < 4 && setting.ptr[0] == '/');
+    if (!absolute && table->base != NULL) {
+        FRZ_TRY(concat(table->env, frz_str_from(table->base), "/", setting, &folder, err));
+        setting = frz_str_from(folder);
+    }
+    FRZ_TRY(frz_table_resolve(table, setting, &path, err));
+    FRZ_TRY(concat(table->env, frz_str_from(path), "/", frz_str_from(name), out, err));
 out:
     frz_free(table->env, folder);
+    frz_free(table->env, path);
     return rc;
 }
 

@@ -8,13 +8,15 @@ frz_code frz_table_open(const frz_env *env, const char *location,
                         const frz_table_open_options *opts, frz_table **out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    char *absolute = NULL;
+    char *absolute = NULL, *access = NULL;
     frz_buf bytes = FRZ_BUF_INIT(env, META_JSON_MAX);
     if (location == NULL || location[0] == '\0') {
         return frz_fail(err, FRZ_E_ARGUMENT, "no metadata file was named");
     }
     FRZ_TRY(frz_location_from_path(env, location, &absolute, err));
-    rc = frz_file_read_all(env, absolute, META_JSON_MAX, &bytes, err);
+    FRZ_TRY(meta_map_location(env, opts == NULL ? NULL : opts->maps,
+                              opts == NULL ? 0 : opts->map_count, absolute, &access, err));
+    rc = frz_file_read_all(env, access, META_JSON_MAX, &bytes, err);
     if (rc == FRZ_OK) {
         rc = meta_gunzip(env, &bytes, err);
     }
@@ -25,6 +27,7 @@ frz_code frz_table_open(const frz_env *env, const char *location,
     FRZ_TRY(frz_table_parse(env, absolute, frz_buf_view(&bytes), opts, out, err));
 out:
     frz_buf_reset(&bytes);
+    frz_free(env, access);
     frz_free(env, absolute);
     return rc;
 }

@@ -127,9 +127,7 @@ struct frz_table {
     char *name;              /* "db.wide" or NULL */
     frz_name_mapping mapping;
     bool has_mapping;
-    struct {
-        char *from, *to;
-    } * maps; /* location maps for access */
+    const frz_location_map *maps; /* location maps for access */
     size_t map_count;
 };
 
@@ -160,11 +158,22 @@ frz_str frz_metadata_property(const frz_metadata *metadata, const char *key, con
 frz_code frz_metadata_property_i64(const frz_metadata *metadata, const char *key, int64_t fallback,
                                    int64_t *out, frz_error *err);
 
-/* ---- paths (meta_path.c): spec: v4 relative paths ---- */
+/* ---- paths (meta_path.c): spec: Paths in Metadata; v4 relative paths ----
+ *
+ * A location is recorded relative or absolute in version 4; before, it was a whole path, at times
+ * without a scheme. Locations are compared as places (frz_location_place) once they are absolute,
+ * and before location maps apply, which only say where files are opened. */
 
 /* Recorded location -> absolute location; free with frz_free. */
 frz_code frz_table_resolve(const frz_table *table, frz_str recorded, char **out, frz_error *err);
-/* The same, with location maps applied: where to open the file. */
+/* The same; a view of what was recorded if it is absolute already, else in the arena. */
+frz_code frz_table_resolve_view(const frz_table *table, frz_str recorded, frz_arena *arena,
+                                frz_str *out, frz_error *err);
+/* The same for what a manifest list, manifest or delete file of a version before 4 records, in a
+ * table of any version: a path without a scheme, or without an authority, gets the table's. */
+frz_code frz_table_resolve_legacy(const frz_table *table, frz_str recorded, frz_arena *arena,
+                                  frz_str *out, frz_error *err);
+/* frz_table_resolve with location maps applied: where to open the file. */
 frz_code frz_table_resolve_access(const frz_table *table, frz_str recorded, char **out,
                                   frz_error *err);
 /* Absolute -> as recorded: relative if below the table's location. A view into absolute. */

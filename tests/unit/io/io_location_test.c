@@ -83,9 +83,44 @@ static void location__from_a_path_of_the_shell(void **state)
     frz_free(*state, location);
 }
 
+/* known fault: deletes vanish where data files and delete files are spelled differently */
+static void location__spellings_of_one_place_are_the_same(void **state)
+{
+    static const struct {
+        const char *a, *b;
+        bool same;
+    } pairs[] = {
+        {"/p/x", "file:/p/x", true},
+        {"/p/x", "file:///p/x", true},
+        {"file:/p/x", "file:///p/x", true},
+        {"/p/x", "/p/y", false},
+        {"/p/x", "file://host/p/x", false},
+        {"s3://b/k", "s3a://b/k", true},
+        {"s3n://b/k", "s3a://b/k", true},
+        {"s3://b/k", "S3://b/k", true},
+        {"s3://b/k", "gs://b/k", false},
+        {"s3://b/k", "s3://b//k", false},
+        {"s3://b/a%20b", "s3://b/a b", false},
+        {"hdfs://n/p", "hdfs://n/p", true},
+        {"hdfs://n/p", "hdfs://m/p", false},
+        {"/p/x/", "/p/x", false},
+        {"b/k", "s3://b/k", false},
+        {"", "/", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(pairs); i++) {
+        bool same = frz_location_same(frz_str_from(pairs[i].a), frz_str_from(pairs[i].b));
+        if (same != pairs[i].same ||
+            same != frz_location_same(frz_str_from(pairs[i].b), frz_str_from(pairs[i].a))) {
+            fail_msg("%s, %s: expected %d", pairs[i].a, pairs[i].b, pairs[i].same);
+        }
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(location__spellings_of_one_place_are_the_same),
         cmocka_unit_test(location__which_are_local_paths),
         cmocka_unit_test(location__what_a_scheme_is),
         TEST_WITH_ENV(location__from_a_path_of_the_shell),

@@ -92,6 +92,106 @@ static void path__the_longest_map_wins(void **state)
     json_decref(document);
 }
 
+static frz_table *mapped_table(const frz_env *env, const char *location,
+                               const frz_location_map *maps, size_t count)
+{
+    frz_error err = {0};
+    frz_table *table = NULL;
+    frz_table_open_options opts = FRZ_TABLE_OPEN_OPTIONS_INIT;
+    json_t *document = fixture_json(fixture_document);
+    opts.maps = maps;
+    opts.map_count = count;
+    fixture_set(document, "location", location);
+    assert_ok(fixture_parse(env, document, &opts, &table, &err), &err);
+    json_decref(document);
+    return table;
+}
+
+/* known fault: the table says one spelling, its files another */
+static void path__a_map_counts_for_every_spelling_of_its_place(void **state)
+{
+    static const char *const spellings[] = {"/w",       "/w/",       "file:/w",
+                                            "file:/w/", "file:///w", "file:///w/"};
+    static const char *const targets[] = {"/mnt", "/mnt/"};
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(spellings); i++) {
+        for (size_t k = 0; k < FRZ_ARRAY_COUNT(targets); k++) {
+            const frz_location_map map = {spellings[i], targets[k]};
+            frz_table *table = mapped_table(*state, "'file:///w/db/wide'", &map, 1);
+            assert_access(table, "data/x", "/mnt/db/wide/data/x");
+            assert_access(table, "file:/w/a//b", "/mnt/a//b");
+            assert_access(table, "FILE:///w/a", "/mnt/a");
+            assert_access(table, "file:///w", targets[0]);
+            assert_access(table, "file:///wide/x", "file:///wide/x"); /* another folder */
+            frz_table_unref(table);
+        }
+    }
+    const frz_location_map map = {"s3a://b/lake", "file:///mnt/lake"};
+    frz_table *table = mapped_table(*state, "'s3://b/lake/t'", &map, 1);
+    assert_access(table, "data/x", "file:///mnt/lake/t/data/x");
+    assert_access(table, "s3n://b/lake/y", "file:///mnt/lake/y");
+    assert_access(table, "s3://b/lakes/y", "s3://b/lakes/y");
+    frz_table_unref(table);
+}
+
+/* A document of version 2 at a location. */
+static frz_table *older_table(const frz_env *env, const char *location)
+{
+    frz_error err = {0};
+    frz_table *table = NULL;
+    json_t *document = fixture_json(fixture_document);
+    fixture_set(document, "format-version", "2");
+    fixture_set(document, "location", location);
+    fixture_set(document, "refs", NULL);
+    fixture_set(document, "snapshots", NULL);
+    fixture_set(document, "current-snapshot-id", NULL);
+    assert_ok(fixture_parse(env, document, NULL, &table, &err), &err);
+    json_decref(document);
+    return table;
+}
+
+static void assert_legacy(const frz_table *table, const char *recorded, const char *expected)
+{
+    frz_error err = {0};
+    frz_arena arena;
+    frz_str location;
+    frz_arena_init(&arena, table->env, FRZ_ARENA_NO_LIMIT);
+    assert_ok(frz_table_resolve_legacy(table, frz_str_from(recorded), &arena, &location, &err),
+              &err);
+    assert_int_equal(location.len, strlen(expected));
+    assert_memory_equal(location.ptr, expected, location.len);
+    frz_arena_reset(&arena);
+}
+
+/* spec: Paths in Metadata, paths produced prior to v4 */
+static void path__before_version_4_paths_are_whole(void **state)
+{
+    frz_table *table = older_table(*state, "'/w/db/t'");
+    assert_resolves(table, "/w/db/t/data/x", "file:///w/db/t/data/x");
+    assert_resolves(table, "file:/w/x", "file:/w/x");
+    assert_resolves(table, "data/persistent/x", "data/persistent/x"); /* of a lost folder */
+    frz_table_unref(table);
+    table = older_table(*state, "'hdfs://nn:8020/w/db/t'");
+    assert_resolves(table, "/w/db/t/data/x", "hdfs://nn:8020/w/db/t/data/x");
+    assert_resolves(table, "hdfs:///w/x", "hdfs://nn:8020/w/x");
+    assert_resolves(table, "hdfs://other/w/x", "hdfs://other/w/x");
+    assert_resolves(table, "s3:///w/x", "s3:///w/x");
+    frz_table_unref(table);
+}
+
+/* An upgraded table goes on to read what older versions recorded. */
+static void path__older_paths_under_version_4_are_not_relative(void **state)
+{
+    frz_table *table = fixture_table(*state, "location", "'hdfs://nn/w/db/t'");
+    assert_resolves(table, "/data/x", "hdfs://nn/w/db/t//data/x");
+    assert_legacy(table, "/data/x", "hdfs://nn/data/x");
+    assert_legacy(table, "hdfs:///data/x", "hdfs://nn/data/x");
+    assert_legacy(table, "s3://b/x", "s3://b/x");
+    frz_table_unref(table);
+    table = fixture_table(*state, "location", "'file:/w/db/t'");
+    assert_legacy(table, "/w/x", "file:///w/x");
+    frz_table_unref(table);
+}
+
 static void path__new_files_go_where_properties_say(void **state)
 {
     frz_error err = {0};
@@ -113,6 +213,9 @@ int main(void)
         TEST_WITH_ENV(path__files_below_the_table_are_recorded_relative),
         TEST_WITH_ENV(path__a_table_without_location_takes_the_one_given),
         TEST_WITH_ENV(path__the_longest_map_wins),
+        TEST_WITH_ENV(path__a_map_counts_for_every_spelling_of_its_place),
+        TEST_WITH_ENV(path__before_version_4_paths_are_whole),
+        TEST_WITH_ENV(path__older_paths_under_version_4_are_not_relative),
         TEST_WITH_ENV(path__new_files_go_where_properties_say),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
