@@ -126,7 +126,7 @@ static int ignore_name(void *ctx, const char *namespace_name, const char *table_
 static frz_code scenario_catalog(const frz_env *env, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    static const frz_table_name name = {"db", "wide"};
+    static const frz_table_name name = {"db", "db", "wide"};
     char path[96], uri[128];
     frz_catalog *catalog = NULL;
     char *location = NULL;
