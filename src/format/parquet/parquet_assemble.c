@@ -198,13 +198,11 @@ static frz_code assemble_struct(const frz_env *env, const parquet_plan *plan, ui
     frz_buffer *validity = NULL;
     struct ArrowArray *children = NULL;
     int64_t nulls = 0;
+    /* what is required inside something optional is absent where that is, which needs no bits */
     if (plan->node->def > parent_def) {
         entries e = leaf_levels(plan->levels, rows);
         FRZ_TRY(build_validity(env, plan, plan->levels, &e, parent_def, length, &validity, &nulls,
                                err));
-    } else if (parent_def > plan->node->slot_def) {
-        /* required inside something optional: absent where that is absent, which needs no bits */
-        nulls = 0;
     }
     FRZ_TRY(assemble_children(env, plan, plan->node->def, rows, length, &children, err));
     frz_buffer *buffers[1] = {validity};

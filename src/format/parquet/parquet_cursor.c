@@ -47,16 +47,17 @@ out:
 static frz_code plan_field(parquet_cursor *c, const frz_field *field, const parquet_node *node,
                            const frz_type *file_type, bool top, parquet_plan *plan, frz_error *err);
 
-/* The file's child of a node that a requested child is read from; -1: none. */
-static int64_t find_child(const frz_type *file_type, const frz_field *field, size_t position)
+/* Items of lists and maps go by their place; an id that is there must not differ. */
+static frz_code check_item(const frz_field *item, const frz_field *field, const char *parent,
+                           frz_error *err)
 {
-    if (file_type->id == FRZ_TYPE_STRUCT) {
-        return frz_type_index_of_id(file_type, field->id);
+    if (item->id != FRZ_ID_NONE && field->id != FRZ_ID_NONE && item->id != field->id) {
+        return frz_fail(err, FRZ_E_CORRUPT,
+                        "column \"%s\": field \"%.*s\" has id %" PRId32
+                        " in the file, expected %" PRId32,
+                        parent, FRZ_STR_ARG(field->name), item->id, field->id);
     }
-    /* items of lists and maps go by their place; an id that is there must not differ */
-    int32_t id = file_type->fields[position].id;
-    return id == FRZ_ID_NONE || field->id == FRZ_ID_NONE || id == field->id ? (int64_t)position
-                                                                            : -1;
+    return FRZ_OK;
 }
 
 static frz_code plan_missing(const frz_field *field, parquet_plan *plan, const char *parent,
@@ -84,7 +85,12 @@ static frz_code plan_children(parquet_cursor *c, const parquet_node *node,
         return frz_fail_nomem(err, type->field_count * sizeof *plan->children);
     }
     for (size_t i = 0; i < type->field_count; i++) {
-        int64_t child = find_child(file_type, &type->fields[i], i);
+        int64_t child = (int64_t)i;
+        if (type->id == FRZ_TYPE_STRUCT) {
+            child = frz_type_index_of_id(file_type, type->fields[i].id);
+        } else {
+            FRZ_TRY(check_item(&file_type->fields[i], &type->fields[i], node->path, err));
+        }
         if (child < 0) {
             FRZ_TRY(plan_missing(&type->fields[i], &plan->children[i], node->path, err));
             continue;

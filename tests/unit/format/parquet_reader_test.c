@@ -287,6 +287,26 @@ static void reader__missing_nested_fields_take_their_default(void **state)
         FRZ_E_CORRUPT, "required and has no default");
 }
 
+/* Items are not fields that may have been added later: nulls in their place would be made up. */
+static void reader__items_of_another_id_are_no_items(void **state)
+{
+    expect_failure(
+        state,
+        &(reading){.path = NESTED,
+                   .fields = NESTED_FIELD(2, "l",
+                                          "{'type':'list','element-id':29,'element-required':false,"
+                                          "'element':" STRUCT(FIELD(41, "x", "false", "int")) "}")},
+        FRZ_E_CORRUPT, "column \"l\": field \"element\" has id 21 in the file, expected 29");
+    expect_failure(state,
+                   &(reading){.path = NESTED,
+                              .fields = NESTED_FIELD(3, "m",
+                                                     "{'type':'map','key-id':31,'key':'string',"
+                                                     "'value-id':39,'value-required':false,"
+                                                     "'value':'long'}")},
+                   FRZ_E_CORRUPT,
+                   "column \"m\": field \"value\" has id 32 in the file, expected 39");
+}
+
 /* ---- name mapping ---- */
 
 #define MAPPING                                                                                    \
@@ -405,6 +425,7 @@ int main(void)
         TEST_WITH_ENV(reader__ranges_out_of_order_are_refused),
         TEST_WITH_ENV(reader__structs_lists_and_maps),
         TEST_WITH_ENV(reader__missing_nested_fields_take_their_default),
+        TEST_WITH_ENV(reader__items_of_another_id_are_no_items),
         TEST_WITH_ENV(mapping__gives_ids_to_a_file_without),
         TEST_WITH_ENV(mapping__is_not_asked_where_the_file_has_ids),
         TEST_WITH_ENV(file__footer_facts),
