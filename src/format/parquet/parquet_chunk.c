@@ -102,19 +102,6 @@ static void parse_encoding_stats(parquet_thrift *t, const parquet_thrift_field *
     }
 }
 
-static void parse_histogram(parquet_thrift *t, const parquet_thrift_field *f,
-                            parquet_encoded_list *out)
-{
-    size_t count = parquet_thrift_list(t, f, PARQUET_THRIFT_I64, 1);
-    const uint8_t *first = t->at;
-    for (size_t i = 0; i < count && t->rc == FRZ_OK; i++) {
-        parquet_thrift_skip(t, PARQUET_THRIFT_ELEMENT(PARQUET_THRIFT_I64));
-    }
-    if (t->rc == FRZ_OK) {
-        *out = (parquet_encoded_list){{(const char *)first, (size_t)(t->at - first)}, count};
-    }
-}
-
 static void parse_sizes(parquet_thrift *t, parquet_size_statistics *s)
 {
     parquet_thrift_field f = {0};
@@ -125,10 +112,10 @@ static void parse_sizes(parquet_thrift *t, parquet_size_statistics *s)
             s->has_unencoded_bytes = true;
             break;
         case 2:
-            parse_histogram(t, &f, &s->repetition_levels);
+            parquet_thrift_counts(t, &f, &s->repetition_levels);
             break;
         case 3:
-            parse_histogram(t, &f, &s->definition_levels);
+            parquet_thrift_counts(t, &f, &s->definition_levels);
             break;
         default:
             parquet_thrift_skip(t, &f);

@@ -186,16 +186,6 @@ static frz_code parse_binaries(parquet_thrift *t, const parquet_thrift_field *f,
     return t->rc;
 }
 
-/* How many counts a list has, which are not looked at. */
-static size_t pass_counts(parquet_thrift *t, const parquet_thrift_field *f)
-{
-    size_t count = parquet_thrift_list(t, f, PARQUET_THRIFT_I64, 1);
-    for (size_t i = 0; i < count && t->rc == FRZ_OK; i++) {
-        parquet_thrift_skip(t, PARQUET_THRIFT_ELEMENT(PARQUET_THRIFT_I64));
-    }
-    return t->rc == FRZ_OK ? count : 0;
-}
-
 static frz_code parse_column_field(parquet_thrift *t, const parquet_thrift_field *f,
                                    frz_arena *arena, parquet_column_index *out, column_lists *lists,
                                    frz_error *err)
@@ -213,10 +203,10 @@ static frz_code parse_column_field(parquet_thrift *t, const parquet_thrift_field
     case 5:
         return parse_counts(t, f, arena, &out->null_counts, &lists->null_counts, err);
     case 6:
-        out->rep_count = pass_counts(t, f);
+        parquet_thrift_counts(t, f, &out->rep_levels);
         return t->rc;
     case 7:
-        out->def_count = pass_counts(t, f);
+        parquet_thrift_counts(t, f, &out->def_levels);
         return t->rc;
     case 8:
         return parse_counts(t, f, arena, &out->nan_counts, &lists->nan_counts, err);

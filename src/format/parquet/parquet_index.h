@@ -27,8 +27,9 @@ typedef struct parquet_column_index {
     const frz_str *mins, *maxs;
     const int64_t *null_counts, *nan_counts; /* NULL: not told */
     int32_t boundary_order;                  /* -1: missing */
-    size_t rep_count, def_count;             /* of counts of levels, of all pages */
-    frz_str bytes;                           /* the whole, as it is in the file */
+    parquet_encoded_list rep_levels;         /* i64; how often each level occurs, page by page */
+    parquet_encoded_list def_levels;
+    frz_str bytes; /* the whole, as it is in the file */
 } parquet_column_index;
 
 /* The page that holds a row of the row group. */

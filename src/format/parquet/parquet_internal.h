@@ -64,6 +64,9 @@ size_t parquet_thrift_list(parquet_thrift *t, const parquet_thrift_field *field,
 #define PARQUET_THRIFT_ELEMENT(t) (&(const parquet_thrift_field){0, (t)})
 /* The element of a list of PARQUET_THRIFT_TRUE: unlike a field, it takes a byte. */
 bool parquet_thrift_bool_element(parquet_thrift *t);
+/* A list of i64, passed over but kept as it is encoded. */
+void parquet_thrift_counts(parquet_thrift *t, const parquet_thrift_field *field,
+                           parquet_encoded_list *out);
 /* False, and a failure, if the field is no struct. */
 bool parquet_thrift_struct(parquet_thrift *t, const parquet_thrift_field *field);
 void parquet_thrift_skip(parquet_thrift *t, const parquet_thrift_field *field);

@@ -7,14 +7,78 @@
 #include "format/parquet/parquet_statistics.h"
 #include "format/parquet/parquet_writer_internal.h"
 
-/* ---- counts ---- */
+/* ---- how often levels occur ---- */
 
-static parquet_encoded_list list_of(parquet_encoded_list list, size_t count)
+/* Counts of levels, those of some values after those of others. */
+typedef struct level_counts {
+    parquet_thrift t;
+    size_t levels; /* 0: there are none */
+} level_counts;
+
+static level_counts level_counts_of(const parquet_encoded_list *list, uint8_t max)
 {
-    return list.count == count ? list : (parquet_encoded_list){{NULL, 0}, 0};
+    level_counts c = {.levels = list->count == 0 ? 0 : (size_t)max + 1};
+    parquet_thrift_init(&c.t, (const uint8_t *)list->bytes.ptr, list->bytes.len, 0, NULL);
+    return c;
 }
 
-static void copy_counts(const parquet_chunk *from, const parquet_write_leaf *leaf,
+/* The counts of the next values: how often level 0 occurs and how many levels there are in all.
+ * False if they cannot be right. */
+static bool next_counts(level_counts *c, int64_t *zeros, int64_t *all)
+{
+    bool good = true;
+    *zeros = *all = 0;
+    for (size_t i = 0; i < c->levels && good; i++) {
+        int64_t count = parquet_thrift_i64(&c->t, PARQUET_THRIFT_ELEMENT(PARQUET_THRIFT_I64));
+        good = count >= 0 && frz_add_i64(*all, count, all);
+        *zeros = i == 0 ? count : *zeros;
+    }
+    return good && c->t.rc == FRZ_OK;
+}
+
+/* Some values' counts of both levels: there are as many of each as there are values, and a row
+ * begins with a repetition level of 0. values: -1 if only the counts tell. */
+static bool counts_hold(level_counts *reps, level_counts *defs, int64_t rows, int64_t values)
+{
+    int64_t begun, of_reps, zeros, of_defs;
+    if (!next_counts(reps, &begun, &of_reps) || !next_counts(defs, &zeros, &of_defs)) {
+        return false;
+    }
+    if (reps->levels > 0 && (begun != rows || (values >= 0 && of_reps != values))) {
+        return false;
+    }
+    if (defs->levels > 0 && (of_defs < rows || (values >= 0 && of_defs != values))) {
+        return false;
+    }
+    return reps->levels == 0 || defs->levels == 0 || of_reps == of_defs;
+}
+
+static bool chunk_counts_hold(const parquet_chunk *chunk, const parquet_write_leaf *leaf,
+                              int64_t rows)
+{
+    const parquet_size_statistics *sizes = &chunk->sizes;
+    level_counts reps = level_counts_of(&sizes->repetition_levels, leaf->max_rep);
+    level_counts defs = level_counts_of(&sizes->definition_levels, leaf->max_def);
+    return (reps.levels == 0 || sizes->repetition_levels.count == reps.levels) &&
+           (defs.levels == 0 || sizes->definition_levels.count == defs.levels) &&
+           counts_hold(&reps, &defs, rows, chunk->num_values);
+}
+
+static bool page_counts_hold(const parquet_column_index *index, const parquet_offset_index *offsets,
+                             const parquet_write_leaf *leaf)
+{
+    level_counts reps = level_counts_of(&index->rep_levels, leaf->max_rep);
+    level_counts defs = level_counts_of(&index->def_levels, leaf->max_def);
+    bool good = (reps.levels == 0 || index->rep_levels.count == index->count * reps.levels) &&
+                (defs.levels == 0 || index->def_levels.count == index->count * defs.levels);
+    for (size_t i = 0; i < index->count && good; i++) {
+        int64_t rows = parquet_page_end_row(offsets, i) - offsets->pages[i].first_row;
+        good = counts_hold(&reps, &defs, rows, leaf->max_rep == 0 ? rows : -1);
+    }
+    return good;
+}
+
+static void copy_counts(const parquet_chunk *from, const parquet_write_leaf *leaf, int64_t rows,
                         parquet_chunk *chunk)
 {
     chunk->encoding_stats = from->encoding_stats;
@@ -23,10 +87,10 @@ static void copy_counts(const parquet_chunk *from, const parquet_write_leaf *lea
                                        from->sizes.unencoded_bytes >= 0;
     chunk->sizes.unencoded_bytes =
         chunk->sizes.has_unencoded_bytes ? from->sizes.unencoded_bytes : 0;
-    chunk->sizes.repetition_levels =
-        list_of(from->sizes.repetition_levels, (size_t)leaf->max_rep + 1);
-    chunk->sizes.definition_levels =
-        list_of(from->sizes.definition_levels, (size_t)leaf->max_def + 1);
+    if (chunk_counts_hold(from, leaf, rows)) {
+        chunk->sizes.repetition_levels = from->sizes.repetition_levels;
+        chunk->sizes.definition_levels = from->sizes.definition_levels;
+    }
 }
 
 /* ---- page index ---- */
@@ -65,13 +129,11 @@ static frz_code put_offset_index(const copied *c, const parquet_offset_index *in
 }
 
 /* Nothing in a column index depends on the place of the chunk. */
-static bool column_index_holds(const copied *c, const parquet_column_index *index)
+static bool column_index_holds(const copied *c, const parquet_column_index *index,
+                               const parquet_offset_index *offsets)
 {
-    const size_t reps = index->count * ((size_t)c->leaf->max_rep + 1);
-    const size_t defs = index->count * ((size_t)c->leaf->max_def + 1);
     return index->boundary_order >= 0 && index->boundary_order <= 2 &&
-           (index->rep_count == 0 || index->rep_count == reps) &&
-           (index->def_count == 0 || index->def_count == defs) &&
+           page_counts_hold(index, offsets, c->leaf) &&
            parquet_statistics_index_holds(c->src, c->column, index);
 }
 
@@ -90,7 +152,7 @@ static frz_code copy_page_index(const copied *c, parquet_chunk *chunk, frz_error
     FRZ_TRY(put_offset_index(c, &offsets->offsets, err));
     FRZ_TRY(parquet_column_index_get(c->src, c->from, c->column, c->group, offsets->offsets.count,
                                      &bounds, err));
-    if (bounds != NULL && column_index_holds(c, &bounds->bounds)) {
+    if (bounds != NULL && column_index_holds(c, &bounds->bounds, &offsets->offsets)) {
         frz_str bytes = bounds->bounds.bytes;
         FRZ_TRY(frz_buf_append(&shared->column_indexes, bytes.ptr, bytes.len, err));
     }
@@ -148,7 +210,7 @@ frz_code parquet_splice_indexes(frz_parquet_writer *w, size_t own, const parquet
     if (w->shared.opts.no_statistics) {
         return FRZ_OK;
     }
-    copy_counts(from, c.leaf, chunk);
+    copy_counts(from, c.leaf, src->metadata.groups[group].num_rows, chunk);
     if (!w->shared.opts.no_page_index) {
         FRZ_TRY(copy_page_index(&c, chunk, err));
     }

@@ -290,3 +290,16 @@ void parquet_thrift_skip(parquet_thrift *t, const parquet_thrift_field *field)
         skip_value(t, field->type, false, 0);
     }
 }
+
+void parquet_thrift_counts(parquet_thrift *t, const parquet_thrift_field *field,
+                           parquet_encoded_list *out)
+{
+    size_t count = parquet_thrift_list(t, field, PARQUET_THRIFT_I64, 1);
+    const uint8_t *first = t->at;
+    for (size_t i = 0; i < count && t->rc == FRZ_OK; i++) {
+        parquet_thrift_skip(t, PARQUET_THRIFT_ELEMENT(PARQUET_THRIFT_I64));
+    }
+    if (t->rc == FRZ_OK) {
+        *out = (parquet_encoded_list){{(const char *)first, (size_t)(t->at - first)}, count};
+    }
+}

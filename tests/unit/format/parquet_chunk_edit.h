@@ -39,6 +39,21 @@ static inline void edit_put_statistics(parquet_thrift_out *t, const parquet_stat
     parquet_put_end(t);
 }
 
+static inline void edit_put_counts(parquet_thrift_out *t, int16_t id,
+                                   const parquet_encoded_list *list)
+{
+    parquet_thrift in;
+    if (list->count == 0) {
+        return;
+    }
+    parquet_thrift_init(&in, (const uint8_t *)list->bytes.ptr, list->bytes.len, 0, NULL);
+    parquet_put_list(t, id, PARQUET_THRIFT_I64, list->count);
+    for (size_t i = 0; i < list->count; i++) {
+        parquet_put_item_i64(t,
+                             parquet_thrift_i64(&in, PARQUET_THRIFT_ELEMENT(PARQUET_THRIFT_I64)));
+    }
+}
+
 static inline void edit_put_metadata(parquet_thrift_out *t, const parquet_chunk *chunk)
 {
     parquet_put_struct(t, 3);
@@ -56,6 +71,10 @@ static inline void edit_put_metadata(parquet_thrift_out *t, const parquet_chunk 
     parquet_put_i64(t, 9, chunk->data_page_offset);
     parquet_put_i64(t, 11, chunk->dictionary_page_offset);
     edit_put_statistics(t, &chunk->statistics);
+    parquet_put_struct(t, 16);
+    edit_put_counts(t, 2, &chunk->sizes.repetition_levels);
+    edit_put_counts(t, 3, &chunk->sizes.definition_levels);
+    parquet_put_end(t);
     parquet_put_end(t);
 }
 

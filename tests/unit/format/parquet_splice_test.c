@@ -596,6 +596,78 @@ static void splice__damaged_indexes_and_filters_stay_behind(void **state)
     }
 }
 
+/* Counts of levels as bytes: each is below 64 and takes one, twice the number. */
+static void splice__counts_of_levels_that_cannot_be_right_stay_behind(void **state)
+{
+    /* d.x: [1 -] [] - [-] [2 3] has 7 levels, 5 of them begin rows */
+    static const struct {
+        const char *reps, *defs;
+        bool good;
+    } tries[] = {{"\12\4", "\2\2\2\2\6", true},
+                 {"\12\4", "", true},
+                 {"", "\2\2\2\2\6", true},
+                 {"\14\2", "\2\2\2\2\6", false},
+                 {"\12\6", "\2\2\2\2\10", false},
+                 {"\12\4", "\2\2\2\2\10", false},
+                 {"\12\4", "\2\2\2\1\12", false},
+                 {"\12\4\2", "", false},
+                 {"", "\16", false}};
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(tries); i++) {
+        splice_test t;
+        frz_parquet_written written;
+        splice_open(&t, *state);
+        write_source(&t, FIELDS, ROWS, NULL);
+        outside x = outside_of(&t, t.file, 0, 3);
+        if (i == 0) {
+            assert_true(frz_str_equal(x.chunk.sizes.repetition_levels.bytes, FRZ_STR("\12\4")));
+            assert_int_equal(x.bounds.rep_levels.count, 2);
+        }
+        frz_str reps = frz_str_from(tries[i].reps);
+        frz_str defs = frz_str_from(tries[i].defs);
+        x.chunk.sizes.repetition_levels = (parquet_encoded_list){reps, reps.len};
+        x.chunk.sizes.definition_levels = (parquet_encoded_list){defs, defs.len};
+        edit_chunk((parquet_file *)t.file, 0, 3, &x.chunk);
+        outside_reset(&x);
+        frz_data_file *out = splice_all(&t, frz_data_file_type(t.file), &written);
+        parquet_chunk chunk;
+        frz_error err = {0};
+        assert_ok(parquet_file_chunk((parquet_file *)out, 0, 3, &chunk, &err), &err);
+        assert_int_equal(chunk.sizes.repetition_levels.count, tries[i].good ? reps.len : 0);
+        assert_int_equal(chunk.sizes.definition_levels.count, tries[i].good ? defs.len : 0);
+        frz_data_file_close(out);
+        splice_close(&t);
+    }
+}
+
+/* The same of pages, which lie in the column index. */
+static void splice__counts_of_levels_in_pages_are_looked_at(void **state)
+{
+    const frz_parquet_write_options opts = {.struct_size = sizeof opts, .page_rows = 2};
+    for (int i = 0; i < 5; i++) {
+        splice_test t;
+        frz_parquet_written written;
+        splice_open(&t, *state);
+        write_source(&t, FIELDS, ROWS, &opts);
+        outside x = outside_of(&t, t.file, 0, 3);
+        const parquet_column_index *index = &x.bounds;
+        assert_int_equal(index->count, 3);
+        frz_str counts = i < 3 ? index->rep_levels.bytes : index->def_levels.bytes;
+        assert_int_equal(counts.len, i < 3 ? 6 : 15);
+        int64_t place =
+            x.chunk.column_index_offset + (counts.ptr - index->bytes.ptr) + (i < 3 ? 2 * i : 3 * i);
+        uint8_t more = (uint8_t)(counts.ptr[i < 3 ? 2 * i : 3 * i] + 2);
+        outside_reset(&x);
+        damage_source(&t, place, &more, 1);
+        frz_data_file *out = splice_all(&t, frz_data_file_type(t.file), &written);
+        outside y = outside_of(&t, out, 0, 3);
+        assert_true(y.has_offsets);
+        assert_false(y.has_bounds);
+        outside_reset(&y);
+        frz_data_file_close(out);
+        splice_close(&t);
+    }
+}
+
 /* ---- statistics of others ---- */
 
 static void check_bounds(splice_test *t, bool lower, bool upper, int tight)
@@ -696,6 +768,8 @@ int main(void)
         TEST_WITH_ENV(splice__page_bounds_without_an_order_stay_behind),
         TEST_WITH_ENV(splice__page_null_counts_in_doubt_stay_behind),
         TEST_WITH_ENV(splice__damaged_indexes_and_filters_stay_behind),
+        TEST_WITH_ENV(splice__counts_of_levels_that_cannot_be_right_stay_behind),
+        TEST_WITH_ENV(splice__counts_of_levels_in_pages_are_looked_at),
         TEST_WITH_ENV(metrics__doubtful_statistics_are_unknown),
         TEST_WITH_ENV(metrics__old_bounds_of_signed_numbers_count),
         TEST_WITH_ENV(metrics__a_nan_is_never_a_bound_and_its_count_may_be_unknown),
