@@ -174,6 +174,36 @@ out:
     return rc;
 }
 
+static frz_code open_avro(cli_context *context, const cat_request *request,
+                          struct ArrowArrayStream *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_avro_file *file = NULL;
+    frz_avro_file_info info;
+    frz_avro_read_options options = FRZ_AVRO_READ_OPTIONS_INIT;
+    struct ArrowArrayStream stream = {0};
+    CLI_TRY(frz_avro_file_open(context->env, context->args->words[0], &file, err));
+    frz_avro_file_info_get(file, &info);
+    frz_parquet_row_range range = range_of(&request->rows, info.rows);
+    options.first_row = range.first;
+    options.end_row = range.end;
+    if (request->where == NULL) { /* else the filter may need other columns */
+        options.columns = request->columns.names;
+        options.column_count = request->columns.count;
+        rc = frz_avro_file_read(file, &options, out, err);
+        goto out;
+    }
+    CLI_TRY(frz_avro_file_read(file, &options, &stream, err));
+    frz_stream_select_options select = FRZ_STREAM_SELECT_OPTIONS_INIT;
+    select.columns = request->columns.names;
+    select.column_count = request->columns.count;
+    select.where = request->where;
+    rc = frz_stream_select(context->env, &stream, &select, out, err);
+out:
+    frz_avro_file_close(file);
+    return rc;
+}
+
 static frz_code open_file(cli_context *context, const cat_request *request, cat_source *out,
                           frz_error *err)
 {
@@ -189,8 +219,11 @@ static frz_code open_file(cli_context *context, const cat_request *request, cat_
     case FRZ_FILE_ARROW:
     case FRZ_FILE_ARROW_STREAM:
         return open_arrow(context, request, &out->stream, err);
+    case FRZ_FILE_AVRO:
+        return open_avro(context, request, &out->stream, err);
     case FRZ_FILE_UNKNOWN:
-        return cli_fail(err, FRZ_E_CORRUPT, "%s is neither a Parquet nor an Arrow file", file);
+        return cli_fail(err, FRZ_E_CORRUPT,
+                        "%s is neither a Parquet nor an Arrow file, nor an Avro file", file);
     default:
         return cli_fail(err, FRZ_E_UNSUPPORTED, "unsupported: reading rows of format %s (%s)",
                         frz_file_format_name(format), file);
@@ -240,7 +273,7 @@ const cli_command cmd_cat = {
     .name = "cat",
     .usage = "FILE [--columns A,B.C,...] [--rows FROM:TO] [--where CONDITION]\n"
              "                  [--report] [--format FORMAT] [-o FILE [--force]]",
-    .summary = "print or convert the rows of a Parquet or Arrow file",
+    .summary = "print or convert the rows of a Parquet, Arrow or Avro file",
     .text =
         "No table is needed. Only the columns asked for are read; row groups and pages outside\n"
         "the rows asked for, or without a row that matches, are skipped. The name after -o\n"

@@ -5,6 +5,7 @@
 #define FRAZIL_FRAZIL_H
 
 #include "frazil/arrow.h"
+#include "frazil/avro.h"
 #include "frazil/catalog.h"
 #include "frazil/column_update.h"
 #include "frazil/commit.h"

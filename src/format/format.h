@@ -118,6 +118,12 @@ frz_code frz_data_reader_open(const frz_data_file *file, const frz_read_request 
 frz_code frz_data_reader_next(frz_data_reader *reader, frz_batch *out, frz_error *err);
 void frz_data_reader_close(frz_data_reader *reader); /* NULL is fine */
 
+/* The ranges of a request, or that of all rows, in an arena. FRZ_E_ARGUMENT if they are not in
+ * order or not inside the file. */
+frz_code frz_row_ranges_copy(const frz_data_file *file, const frz_read_request *request,
+                             frz_arena *arena, const frz_row_range **out, size_t *count,
+                             frz_error *err);
+
 /* First member of every implementation's struct. */
 struct frz_data_file {
     const frz_format_model *model;

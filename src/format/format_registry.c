@@ -1,12 +1,15 @@
 /*
  * The table of formats, and opening a file of any of them by its first bytes.
  */
+#include <inttypes.h>
+
+#include "format/avro/avro.h"
 #include "format/format.h"
 #include "format/parquet/parquet.h"
 
 #define MAGIC_MAX 4
 
-static const frz_format_model *const models[] = {&frz_parquet_model};
+static const frz_format_model *const models[] = {&frz_parquet_model, &frz_avro_model};
 
 /* Formats that are known by their first bytes but have no reader. */
 static const struct {
@@ -14,7 +17,6 @@ static const struct {
     const char *magic;
     size_t magic_size;
 } strangers[] = {
-    {"avro", "Obj\x01", 4},
     {"orc", "ORC", 3},
     {"puffin", "PFA1", 4},
     {"encrypted parquet", "PARE", 4},
@@ -127,7 +129,7 @@ frz_code frz_data_file_open(const frz_env *env, const char *location,
     frz_code rc = FRZ_OK;
     frz_file *source = NULL;
     frz_data_file *file = NULL;
-    const frz_format_model *model;
+    const frz_format_model *model = NULL;
     FRZ_TRY(frz_file_open(env, location, &source, err));
     FRZ_TRY(find_model(source, &model, err));
     frz_file *moved = source;
@@ -237,4 +239,30 @@ void frz_data_reader_close(frz_data_reader *reader)
     if (reader != NULL) {
         reader->model->close_reader(reader);
     }
+}
+
+frz_code frz_row_ranges_copy(const frz_data_file *file, const frz_read_request *request,
+                             frz_arena *arena, const frz_row_range **out, size_t *count,
+                             frz_error *err)
+{
+    int64_t rows = frz_data_file_row_count(file);
+    int64_t before = 0;
+    size_t n = request->ranges == NULL ? 1 : request->range_count;
+    frz_row_range *ranges = frz_arena_array(arena, n, sizeof *ranges);
+    if (ranges == NULL) {
+        return frz_fail_nomem(err, n * sizeof *ranges);
+    }
+    for (size_t i = 0; i < n; i++) {
+        ranges[i] = request->ranges == NULL ? (frz_row_range){0, rows} : request->ranges[i];
+        if (ranges[i].start < before || ranges[i].end < ranges[i].start || ranges[i].end > rows) {
+            return frz_fail(err, FRZ_E_ARGUMENT,
+                            "row range %" PRId64 " to %" PRId64
+                            " is not in order or ends behind the file's %" PRId64 " rows",
+                            ranges[i].start, ranges[i].end, rows);
+        }
+        before = ranges[i].end;
+    }
+    *out = ranges;
+    *count = n;
+    return FRZ_OK;
 }

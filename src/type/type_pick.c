@@ -202,3 +202,62 @@ frz_code frz_pick_names(frz_arena *arena, const frz_name_tree *tree, const void 
 out:
     return rc;
 }
+
+/* ---- types ---- */
+
+frz_code frz_pick_type(frz_arena *arena, const frz_pick *pick, const frz_type *type,
+                       const frz_type **out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    if (pick == NULL || pick->whole) {
+        *out = type;
+        return FRZ_OK;
+    }
+    bool all = type->id == FRZ_TYPE_MAP;
+    size_t count = all ? type->field_count : pick->count;
+    frz_type *made = frz_arena_alloc(arena, sizeof *made);
+    frz_field *fields = frz_arena_array(arena, count, sizeof *fields);
+    if (made == NULL || fields == NULL) {
+        return frz_fail_nomem(err, count * sizeof *fields);
+    }
+    for (size_t i = 0; i < count; i++) {
+        size_t child = all ? i : pick->order[i];
+        fields[i] = type->fields[child];
+        FRZ_TRY(frz_pick_type(arena, pick->below[child], type->fields[child].type, &fields[i].type,
+                              err));
+    }
+    *made = *type;
+    made->fields = fields;
+    made->field_count = count;
+    *out = made;
+out:
+    return rc;
+}
+
+static size_t type_child_count(const void *node)
+{
+    return ((const frz_type *)node)->field_count;
+}
+
+static const void *type_child(const void *node, size_t i)
+{
+    return ((const frz_type *)node)->fields[i].type;
+}
+
+static bool type_spelling(const void *node, size_t i, size_t n, frz_spelling *out)
+{
+    *out = (frz_spelling){.first = ((const frz_type *)node)->fields[i].name};
+    return n == 0;
+}
+
+frz_code frz_pick_type_names(frz_arena *arena, const frz_type *type, const char *const *names,
+                             size_t count, const frz_type **out, frz_error *err)
+{
+    static const frz_name_tree tree = {type_child_count, type_child, type_spelling};
+    frz_code rc = FRZ_OK;
+    const frz_pick *pick;
+    FRZ_TRY(frz_pick_names(arena, &tree, type, names, count, &pick, err));
+    FRZ_TRY(frz_pick_type(arena, pick, type, out, err));
+out:
+    return rc;
+}

@@ -5,7 +5,7 @@
 #ifndef FRZ_TYPE_PICK_H
 #define FRZ_TYPE_PICK_H
 
-#include "base/base.h"
+#include "type/type_schema.h"
 
 /* How a step from a node to its child may be spelled: one name, or two with a dot between as files
  * spell the way through a list. Both empty: the step needs no name. */
@@ -38,5 +38,13 @@ typedef struct frz_pick {
 frz_code frz_pick_names(frz_arena *arena, const frz_name_tree *tree, const void *root,
                         const char *const *names, size_t count, const frz_pick **out,
                         frz_error *err);
+
+/* What is left of a type whose children are the root's. A map keeps its keys and values, whichever
+ * was asked for. */
+frz_code frz_pick_type(frz_arena *arena, const frz_pick *pick, const frz_type *type,
+                       const frz_type **out, frz_error *err);
+/* What names choose of a struct type: by the names of its fields, and "element", "key", "value". */
+frz_code frz_pick_type_names(frz_arena *arena, const frz_type *type, const char *const *names,
+                             size_t count, const frz_type **out, frz_error *err);
 
 #endif

@@ -438,7 +438,7 @@ def test_import_of_what_is_no_parquet_file(place):
         "less.parquet": (base[:-1], CORRUPT, "ends with PAR1"),
         "more.parquet": (base + b"x", CORRUPT, "ends with PAR1"),
         "file.orc": (b"ORC" + bytes(100), OTHER, "unsupported: no reader for format orc"),
-        "file.avro": (b"Obj\x01" + bytes(100), OTHER, "unsupported: no reader for format avro"),
+        "file.avro": (b"Obj\x01" + bytes(100), CORRUPT, "the file's metadata has no avro.schema"),
         "secret.parquet": (b"PARE" + bytes(100) + b"PARE", OTHER, "unsupported: "),
         "zeros.parquet": (base[:4] + bytes(len(base) - 12) + base[-8:], CORRUPT, "footer"),
     }

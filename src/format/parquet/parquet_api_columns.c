@@ -43,36 +43,6 @@ static bool node_spelling(const void *at, size_t i, size_t n, frz_spelling *out)
     return n < 2;
 }
 
-/* ---- the projection ---- */
-
-static frz_code project(frz_arena *arena, const frz_pick *pick, const frz_type *type,
-                        const frz_type **out, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    if (pick == NULL || pick->whole) {
-        *out = type;
-        return FRZ_OK;
-    }
-    bool all = type->id == FRZ_TYPE_MAP; /* keeps both, whichever was asked for */
-    size_t count = all ? type->field_count : pick->count;
-    frz_type *made = frz_arena_alloc(arena, sizeof *made);
-    frz_field *fields = frz_arena_array(arena, count, sizeof *fields);
-    if (made == NULL || fields == NULL) {
-        return frz_fail_nomem(err, count * sizeof *fields);
-    }
-    for (size_t i = 0; i < count; i++) {
-        size_t child = all ? i : pick->order[i];
-        fields[i] = type->fields[child];
-        FRZ_TRY(project(arena, pick->below[child], type->fields[child].type, &fields[i].type, err));
-    }
-    *made = *type;
-    made->fields = fields;
-    made->field_count = count;
-    *out = made;
-out:
-    return rc;
-}
-
 frz_code parquet_api_choose(const frz_parquet_file *file, frz_arena *arena, const frz_type *type,
                             const char *const *names, size_t count, const frz_type **out,
                             frz_error *err)
@@ -81,7 +51,7 @@ frz_code parquet_api_choose(const frz_parquet_file *file, frz_arena *arena, cons
     frz_code rc = FRZ_OK;
     const frz_pick *pick;
     FRZ_TRY(frz_pick_names(arena, &tree, &parquet_api_inner(file)->root, names, count, &pick, err));
-    FRZ_TRY(project(arena, pick, type, out, err));
+    FRZ_TRY(frz_pick_type(arena, pick, type, out, err));
 out:
     return rc;
 }

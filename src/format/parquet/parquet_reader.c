@@ -11,8 +11,6 @@
  *     behind it.
  *  3. Cursors read only within parquet_reader_next.
  */
-#include <inttypes.h>
-
 #include "format/parquet/parquet.h"
 #include "format/parquet/parquet_read.h"
 
@@ -293,33 +291,6 @@ frz_code parquet_reader_next(frz_data_reader *base, frz_batch *out, frz_error *e
 
 /* ---- opening ---- */
 
-static frz_code copy_ranges(parquet_reader *r, const frz_read_request *request, frz_error *err)
-{
-    int64_t rows = r->file->metadata.num_rows;
-    r->range_count = request->ranges == NULL ? 1 : request->range_count;
-    frz_row_range *ranges = frz_arena_array(&r->arena, r->range_count, sizeof *ranges);
-    if (ranges == NULL) {
-        return frz_fail_nomem(err, r->range_count * sizeof *ranges);
-    }
-    r->ranges = ranges;
-    if (request->ranges == NULL) {
-        ranges[0] = (frz_row_range){0, rows};
-        return FRZ_OK;
-    }
-    int64_t before = 0;
-    for (size_t i = 0; i < r->range_count; i++) {
-        ranges[i] = request->ranges[i];
-        if (ranges[i].start < before || ranges[i].end < ranges[i].start || ranges[i].end > rows) {
-            return frz_fail(err, FRZ_E_ARGUMENT,
-                            "row range %" PRId64 " to %" PRId64
-                            " is not in order or ends behind the file's %" PRId64 " rows",
-                            ranges[i].start, ranges[i].end, rows);
-        }
-        before = ranges[i].end;
-    }
-    return FRZ_OK;
-}
-
 /* True if one column of the first row group is so large that others would wait for it. */
 static bool one_outweighs(const parquet_reader *r, const parquet_cursor *c)
 {
@@ -408,7 +379,7 @@ frz_code parquet_reader_open(const frz_data_file *file, const frz_type *file_typ
     r->max_bytes = request->max_bytes > 0 ? (size_t)request->max_bytes : DEFAULT_BYTES;
     frz_arena_init(&r->arena, env, FRZ_ARENA_NO_LIMIT);
     FRZ_TRY(parquet_scratches_init(&r->scratches, env, r->file, err));
-    FRZ_TRY(copy_ranges(r, request, err));
+    FRZ_TRY(frz_row_ranges_copy(file, request, &r->arena, &r->ranges, &r->range_count, err));
     FRZ_TRY(add_lanes(r, file_type, request, err));
     *out = &r->base;
     r = NULL;
