@@ -13,54 +13,13 @@
 
 /* ---- what both have ---- */
 
-/* "bucket[16]" cut into its name and number; number 0 if there is none. */
-static frz_str transform_name(frz_str text, int32_t *number)
-{
-    int64_t value = 0;
-    size_t open = 0;
-    while (open < text.len && text.ptr[open] != '[') {
-        open++;
-    }
-    *number = 0;
-    if (open + 1 < text.len && text.ptr[text.len - 1] == ']') {
-        frz_str digits = {text.ptr + open + 1, text.len - open - 2};
-        if (frz_str_to_i64(digits, &value) && value > 0 && value <= INT32_MAX) {
-            *number = (int32_t)value;
-        }
-    }
-    return (frz_str){text.ptr, open};
-}
-
-static frz_transform transform_of(frz_str text)
-{
-    static const struct {
-        const char *name;
-        frz_transform_kind kind;
-        bool has_number;
-    } known[] = {
-        {"identity", FRZ_TRANSFORM_IDENTITY, false}, {"bucket", FRZ_TRANSFORM_BUCKET, true},
-        {"truncate", FRZ_TRANSFORM_TRUNCATE, true},  {"year", FRZ_TRANSFORM_YEAR, false},
-        {"month", FRZ_TRANSFORM_MONTH, false},       {"day", FRZ_TRANSFORM_DAY, false},
-        {"hour", FRZ_TRANSFORM_HOUR, false},         {"void", FRZ_TRANSFORM_VOID, false},
-    };
-    int32_t number;
-    frz_str name = transform_name(text, &number);
-    for (size_t i = 0; i < FRZ_ARRAY_COUNT(known); i++) {
-        bool shaped = known[i].has_number ? number > 0 : name.len == text.len;
-        if (shaped && frz_str_equal_nocase(name, frz_str_from(known[i].name))) {
-            return (frz_transform){.kind = known[i].kind, .parameter = number, .text = text};
-        }
-    }
-    return (frz_transform){.kind = FRZ_TRANSFORM_UNKNOWN, .text = text};
-}
-
 static frz_code read_transform(const json_t *json, const char *prefix, frz_transform *out,
                                frz_error *err)
 {
     frz_str text;
     frz_code rc = meta_json_str(json, prefix, "transform", &text, err);
     if (rc == FRZ_OK) {
-        *out = transform_of(text);
+        *out = frz_transform_parse(text);
     }
     return rc;
 }

@@ -39,6 +39,12 @@ bool type_decimal_fits(frz_i128 unscaled, int32_t precision);
 
 /* ---- the calendar (type_time.c): proleptic Gregorian, years of any sign ---- */
 
+/* The divisor is positive. */
+static inline int64_t type_floor_div(int64_t a, int64_t b)
+{
+    return a / b - (a % b < 0);
+}
+
 typedef struct type_date {
     int64_t year;
     int month, day; /* from 1 */

@@ -15,11 +15,6 @@
 /* Days before each month of a year that starts in March. */
 static const int month_starts[] = {0, 31, 61, 92, 122, 153, 184, 214, 245, 275, 306, 337, 366};
 
-static int64_t floor_div(int64_t a, int64_t b)
-{
-    return a / b - (a % b < 0);
-}
-
 static int64_t pow10_of(int digits)
 {
     int64_t p = 1;
@@ -32,7 +27,7 @@ static int64_t pow10_of(int digits)
 type_date type_date_of_days(int64_t days)
 {
     int64_t rest = days + DAYS_TO_1970;
-    int64_t cycles = floor_div(rest, DAYS_400_YEARS);
+    int64_t cycles = type_floor_div(rest, DAYS_400_YEARS);
     rest -= cycles * DAYS_400_YEARS;
     int64_t centuries = FRZ_MIN(rest / DAYS_100_YEARS, 3);
     rest -= centuries * DAYS_100_YEARS;
@@ -71,8 +66,8 @@ bool type_days_of_date(type_date date, int64_t *days)
         return false;
     }
     int64_t year = date.month < 3 ? date.year - 1 : date.year;
-    *days = year * 365 + floor_div(year, 4) - floor_div(year, 100) + floor_div(year, 400) +
-            month_starts[month] + date.day - 1 - DAYS_TO_1970;
+    *days = year * 365 + type_floor_div(year, 4) - type_floor_div(year, 100) +
+            type_floor_div(year, 400) + month_starts[month] + date.day - 1 - DAYS_TO_1970;
     return true;
 }
 
@@ -137,7 +132,7 @@ size_t type_time_text(int64_t time, int digits, char *text)
 size_t type_timestamp_text(int64_t value, int digits, bool zoned, char *text)
 {
     int64_t per_day = pow10_of(digits) * SECONDS_PER_DAY;
-    int64_t days = floor_div(value, per_day);
+    int64_t days = type_floor_div(value, per_day);
     int64_t time = (int64_t)((uint64_t)value - (uint64_t)days * (uint64_t)per_day);
     size_t len = type_date_text(days, text);
     text[len++] = 'T';
