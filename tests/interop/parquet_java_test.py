@@ -32,8 +32,8 @@ OTHERS = [
 ]
 
 
-def variants():
-    for codec in CODECS:
+def variants(codecs=CODECS):
+    for codec in codecs:
         for version in (1, 2):
             for nulls in NULLS:
                 yield "--codec", codec, "--page-version", version, "--nulls", nulls
