@@ -28,7 +28,8 @@ static void fixture_open(fixture *f, void **state)
     memset(f, 0, sizeof *f);
     table_open(&f->t, state);
     snprintf(f->base, sizeof f->base, "file://%s", f->t.folder);
-    f->table = (frz_table){.env = f->t.env, .base = f->base};
+    f->table = (frz_table){
+        .env = f->t.env, .base = f->base, .metadata.format_version = FRZ_FORMAT_VERSION};
 }
 
 static void fixture_close(fixture *f)
