@@ -68,7 +68,7 @@ typedef struct frz_parquet_write_options {
     frz_parquet_codec codec;
     int level;                 /**< of the codec; 0: its default (zstd 1, gzip 6, brotli 5) */
     int page_version;          /**< 1 or 2; 0: 1 */
-    size_t page_bytes;         /**< about, before compression; 0: 256 KiB */
+    size_t page_bytes;         /**< about, before compression, at most 2^31 - 1; 0: 256 KiB */
     int64_t page_rows;         /**< most rows of a page; 0: no bound */
     size_t group_bytes;        /**< encoded bytes that end a row group; 0: 32 MiB */
     int64_t group_rows;        /**< most rows of a row group; 0: no bound */

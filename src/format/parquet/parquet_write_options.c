@@ -50,6 +50,10 @@ static frz_code check_settings(const frz_parquet_write_options *opts, frz_error 
         return frz_fail(err, FRZ_E_ARGUMENT, "pages of %lld rows and row groups of %lld rows",
                         (long long)opts->page_rows, (long long)opts->group_rows);
     }
+    if (opts->page_bytes > INT32_MAX) {
+        return frz_fail(err, FRZ_E_ARGUMENT, "pages of %zu bytes, the format has at most %d",
+                        opts->page_bytes, INT32_MAX);
+    }
     return FRZ_OK;
 }
 

@@ -99,8 +99,6 @@ out:
     return rc;
 }
 
-/* ---- the stream ---- */
-
 /* ---- a writer ---- */
 
 frz_code frz_parquet_writer_create(const frz_env *env, const char *location,

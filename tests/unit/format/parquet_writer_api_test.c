@@ -344,6 +344,9 @@ static void options__without_sense_are_refused(void **state)
     } cases[] = {
         {{.struct_size = size, .page_version = 3}, FRZ_E_ARGUMENT, "page version 3"},
         {{.struct_size = size, .group_rows = -1}, FRZ_E_ARGUMENT, "-1 rows"},
+        {{.struct_size = size, .page_bytes = (size_t)INT32_MAX + 1},
+         FRZ_E_ARGUMENT,
+         "2147483648 bytes"},
         {{.struct_size = size, .codec = FRZ_PARQUET_ZSTD, .level = 23}, FRZ_E_ARGUMENT, "level 23"},
         {{.struct_size = size, .codec = FRZ_PARQUET_GZIP, .level = 13}, FRZ_E_ARGUMENT, "level 13"},
         {{.struct_size = size, .codec = (frz_parquet_codec)3}, FRZ_E_UNSUPPORTED, "codec 3"},
