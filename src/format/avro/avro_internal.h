@@ -109,6 +109,11 @@ typedef struct avro_schemas {
 frz_code avro_schema_parse(frz_arena *arena, frz_str text, uint64_t offset, avro_schemas *out,
                            frz_error *err);
 
+/* What is inside of a union of null and one type, or of one type; another schema is itself, of 0
+ * branches. */
+const avro_schema *avro_schema_inside(const avro_schema *schema, uint8_t *branches,
+                                      uint8_t *null_branch);
+
 /* ---- fields as Iceberg sees them (avro_node.c) ---- */
 
 /* A field of the file's schema, beside the frz_type tree: children are parallel to type->fields. */
@@ -121,6 +126,8 @@ typedef struct avro_node {
     const char *unsupported;         /* why it cannot; NULL: it can */
     uint8_t branches;                /* of the union around the value: 1 or 2; 0: there is none */
     uint8_t null_branch;             /* if there are 2: which of them is null */
+    uint8_t pair_branches;           /* a map of an array: the same of its pairs */
+    uint8_t pair_null_branch;
     struct avro_node *children;
     size_t child_count;
 } avro_node;

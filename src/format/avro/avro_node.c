@@ -125,6 +125,9 @@ static frz_code build_children(node_builder *b, const avro_field *fields, size_t
     for (size_t i = 0; i < count; i++) {
         FRZ_TRY(build_node(b, &fields[i], node, depth, &children[i], &out[i]));
     }
+    if (id == FRZ_TYPE_MAP) {
+        out[0].required = true; /* whatever the writer says of keys */
+    }
     FRZ_TRY(type_with(b, (frz_type){.id = id, .fields = out, .field_count = count}, &node->type));
 out:
     return rc;
@@ -140,7 +143,9 @@ static frz_code build_nested(node_builder *b, unsigned depth, avro_node *node)
         return build_children(b, s->fields, 2, FRZ_TYPE_MAP, depth + 1, node);
     }
     if (s->kind == AVRO_ARRAY && s->logical == AVRO_LOGICAL_MAP) {
-        return build_children(b, s->fields[0].schema->fields, 2, FRZ_TYPE_MAP, depth + 1, node);
+        const avro_schema *pair =
+            avro_schema_inside(s->fields[0].schema, &node->pair_branches, &node->pair_null_branch);
+        return build_children(b, pair->fields, 2, FRZ_TYPE_MAP, depth + 1, node);
     }
     if (s->kind == AVRO_ARRAY) {
         return build_children(b, s->fields, 1, FRZ_TYPE_LIST, depth + 1, node);
@@ -193,25 +198,6 @@ static frz_code build_type(node_builder *b, unsigned depth, avro_node *node)
 
 /* ---- fields ---- */
 
-/* A union of null and one other type says that the other one is optional. */
-static void look_into_union(const avro_schema *s, avro_node *node)
-{
-    node->schema = s;
-    if (s->kind != AVRO_UNION) {
-        return;
-    }
-    const avro_field *branches = s->fields;
-    if (s->field_count == 1) {
-        node->branches = 1;
-        node->schema = branches[0].schema;
-    } else if (s->field_count == 2 &&
-               (branches[0].schema->kind == AVRO_NULL) != (branches[1].schema->kind == AVRO_NULL)) {
-        node->branches = 2;
-        node->null_branch = branches[0].schema->kind == AVRO_NULL ? 0 : 1;
-        node->schema = branches[1 - node->null_branch].schema;
-    }
-}
-
 static frz_code build_node(node_builder *b, const avro_field *field, const avro_node *parent,
                            unsigned depth, avro_node *node, frz_field *out)
 {
@@ -221,7 +207,8 @@ static frz_code build_node(node_builder *b, const avro_field *field, const avro_
     node->parent = parent;
     node->name = field->name;
     node->field_schema = field->schema;
-    look_into_union(field->schema, node);
+    /* a union of null and one other type says that the other one is optional */
+    node->schema = avro_schema_inside(field->schema, &node->branches, &node->null_branch);
     frz_code rc = build_type(b, depth, node);
     if (rc != FRZ_OK) {
         return rc;

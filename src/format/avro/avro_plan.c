@@ -45,6 +45,23 @@ static frz_code start_column(avro_plan *plan, avro_body *body, avro_part *part, 
     return add_column(plan, body, &part->column, err);
 }
 
+static frz_code new_body(avro_plan *plan, avro_body **out, frz_error *err)
+{
+    avro_body *made = frz_arena_alloc(&plan->arena, sizeof *made);
+    *out = made;
+    return made == NULL ? frz_fail_nomem(err, sizeof *made) : FRZ_OK;
+}
+
+static frz_code add_columns_of(avro_plan *plan, avro_body *body, const avro_body *inner,
+                               frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    for (size_t i = 0; rc == FRZ_OK && i < inner->column_count; i++) {
+        rc = add_column(plan, body, inner->columns[i], err);
+    }
+    return rc;
+}
+
 static avro_op op_of(avro_code code, avro_part *part)
 {
     return (avro_op){.code = code,
@@ -160,18 +177,14 @@ static frz_code plan_struct(avro_plan *plan, avro_body *body, const avro_node *n
                             const frz_type *file_type, avro_part *part, frz_error *err)
 {
     frz_code rc = FRZ_OK;
+    avro_body *inner = NULL;
     if (node->branches == 0) {
         return plan_fields(plan, body, node, file_type, part, err);
     }
-    avro_body *inner = frz_arena_alloc(&plan->arena, sizeof *inner);
-    if (inner == NULL) {
-        return frz_fail_nomem(err, sizeof *inner);
-    }
+    FRZ_TRY(new_body(plan, &inner, err));
     FRZ_TRY(start_column(plan, body, part, node->branches == 2, err));
     FRZ_TRY(plan_fields(plan, inner, node, file_type, part, err));
-    for (size_t i = 0; i < inner->column_count; i++) {
-        FRZ_TRY(add_column(plan, body, inner->columns[i], err));
-    }
+    FRZ_TRY(add_columns_of(plan, body, inner, err));
     avro_op op = op_of(AVRO_GET_STRUCT, part);
     op.body = inner;
     FRZ_TRY(avro_body_add(plan, body, &op, err));
@@ -194,17 +207,44 @@ static frz_code check_item(const avro_node *node, const frz_field *in_file, cons
                     avro_node_path(node, path, sizeof path), in_file->id, field->id);
 }
 
-/* The children of a list whose items are pairs, if it is to be read as a map: some writers leave
- * the logical type out. */
-static bool is_map_of_pairs(const avro_node *node, const frz_type *file_type, const frz_type *type)
+/* A list of pairs that is to be read as a map: some writers leave the logical type out. */
+static bool is_map_of_pairs(const frz_type *file_type, const frz_type *type)
 {
     if (type->id != FRZ_TYPE_MAP || file_type->id != FRZ_TYPE_LIST) {
         return false;
     }
     const frz_type *item = file_type->fields[0].type;
-    return node->children[0].branches == 0 && item->id == FRZ_TYPE_STRUCT &&
-           item->field_count == 2 && item->fields[0].id == type->fields[0].id &&
-           item->fields[1].id == type->fields[1].id;
+    return item->id == FRZ_TYPE_STRUCT && item->field_count == 2 &&
+           item->fields[0].id == type->fields[0].id && item->fields[1].id == type->fields[1].id;
+}
+
+/* Pairs in unions: what reads a pair stands inside of a step that looks at the branch. */
+static frz_code wrap_pairs(avro_plan *plan, avro_part *part, uint8_t branches, uint8_t null_branch,
+                           avro_body **body, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    avro_body *outer = NULL;
+    avro_column *column = frz_arena_alloc(&plan->arena, sizeof *column);
+    if (branches == 0) {
+        return FRZ_OK;
+    }
+    if (column == NULL) {
+        return frz_fail_nomem(err, sizeof *column);
+    }
+    static const frz_type pair = {.id = FRZ_TYPE_STRUCT};
+    avro_column_init(column, plan->env, &pair, false);
+    FRZ_TRY(new_body(plan, &outer, err));
+    FRZ_TRY(add_columns_of(plan, outer, *body, err));
+    avro_op op = op_of(AVRO_GET_STRUCT, part);
+    op.branches = branches;
+    op.null_branch = null_branch;
+    op.required = true; /* there are no pairs that are null */
+    op.column = column;
+    op.body = *body;
+    FRZ_TRY(avro_body_add(plan, outer, &op, err));
+    *body = outer;
+out:
+    return rc;
 }
 
 static frz_code plan_items(avro_plan *plan, avro_body *body, const avro_node *node,
@@ -212,21 +252,23 @@ static frz_code plan_items(avro_plan *plan, avro_body *body, const avro_node *no
 {
     frz_code rc = FRZ_OK;
     const frz_type *type = part->field->type;
-    avro_body *inner = frz_arena_alloc(&plan->arena, sizeof *inner);
-    if (inner == NULL) {
-        return frz_fail_nomem(err, sizeof *inner);
-    }
-    if (is_map_of_pairs(node, file_type, type)) {
+    uint8_t branches = node->pair_branches, null_branch = node->pair_null_branch;
+    avro_body *inner = NULL;
+    if (is_map_of_pairs(file_type, type)) {
         file_type = file_type->fields[0].type;
         node = &node->children[0];
+        branches = node->branches;
+        null_branch = node->null_branch;
     }
     FRZ_TRY(start_column(plan, body, part, part->node->branches == 2, err));
+    FRZ_TRY(new_body(plan, &inner, err));
     FRZ_TRY(new_children(plan, part, err));
     for (size_t i = 0; i < type->field_count; i++) {
         FRZ_TRY(check_item(&node->children[i], &file_type->fields[i], &type->fields[i], err));
         FRZ_TRY(plan_field(plan, inner, &type->fields[i], &node->children[i],
                            file_type->fields[i].type, &part->children[i], err));
     }
+    FRZ_TRY(wrap_pairs(plan, part, branches, null_branch, &inner, err));
     for (size_t i = 0; i < part->node->schema->field_count; i++) {
         inner->least += part->node->schema->fields[i].schema->least;
     }
@@ -290,7 +332,7 @@ static frz_code plan_field(avro_plan *plan, avro_body *body, const frz_field *fi
         return node->schema->kind == AVRO_NULL ? plan_nulls(plan, body, node, part, err)
                                                : mismatch(node, field->type, err);
     }
-    if (is_map_of_pairs(node, file_type, field->type)) {
+    if (is_map_of_pairs(file_type, field->type)) {
         return plan_items(plan, body, node, file_type, part, err);
     }
     if (!frz_type_is_nested(node->type) && !frz_type_is_nested(field->type)) {

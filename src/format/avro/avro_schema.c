@@ -206,9 +206,32 @@ static const struct {
     {"map", AVRO_ARRAY, AVRO_LOGICAL_MAP, AVRO_UTC_UNKNOWN},
 };
 
+/* Pairs may be optional, as some writers make everything. */
+const avro_schema *avro_schema_inside(const avro_schema *schema, uint8_t *branches,
+                                      uint8_t *null_branch)
+{
+    *branches = *null_branch = 0;
+    if (schema->kind != AVRO_UNION) {
+        return schema;
+    }
+    const avro_field *fields = schema->fields;
+    if (schema->field_count == 1) {
+        *branches = 1;
+        return fields[0].schema;
+    }
+    bool first = fields[0].schema->kind == AVRO_NULL;
+    if (schema->field_count == 2 && first != (fields[1].schema->kind == AVRO_NULL)) {
+        *branches = 2;
+        *null_branch = first ? 0 : 1;
+        return fields[1 - *null_branch].schema;
+    }
+    return schema;
+}
+
 static bool is_pair(const avro_schema *array)
 {
-    const avro_schema *item = array->fields[0].schema;
+    uint8_t branches, null_branch;
+    const avro_schema *item = avro_schema_inside(array->fields[0].schema, &branches, &null_branch);
     return item->kind == AVRO_RECORD && !item->open && item->field_count == 2;
 }
 

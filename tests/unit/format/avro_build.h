@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/base_json.h"
 #include "format/format.h"
 #include "type/type_value.h"
 #include "unit/test_support.h"
@@ -180,6 +181,24 @@ static inline frz_code avro_read(const frz_env *env, const char *location, const
     }
     frz_data_file_close(file);
     return rc;
+}
+
+/* A struct type from Iceberg's JSON of its fields; NULL for NULL. */
+static inline const frz_type *avro_type(frz_arena *arena, const char *fields)
+{
+    frz_error err = {0};
+    json_t *json = NULL;
+    const frz_schema *schema = NULL;
+    if (fields == NULL) {
+        return NULL;
+    }
+    char *text =
+        frz_arena_printf(arena, "{\"type\":\"struct\",\"schema-id\":0,\"fields\":[%s]}", fields);
+    assert_non_null(text);
+    assert_ok(frz_json_parse(arena->env, frz_str_from(text), &json, &err), &err);
+    assert_ok(frz_schema_from_json(arena, json, "schema", &schema, &err), &err);
+    json_decref(json);
+    return schema->type;
 }
 
 static inline void assert_text(const frz_buf *found, const char *expected)
