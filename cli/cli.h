@@ -355,8 +355,9 @@ struct cli_command {
 };
 
 extern const cli_command cmd_import, cmd_sql, cmd_scan, cmd_cat, cmd_inspect, cmd_tables,
-    cmd_describe, cmd_schema, cmd_snapshots, cmd_files, cmd_manifests, cmd_compact, cmd_validate,
-    cmd_help, cmd_version;
+    cmd_describe, cmd_schema, cmd_snapshots, cmd_files, cmd_manifests, cmd_history, cmd_refs,
+    cmd_properties, cmd_statistics, cmd_delete_files, cmd_partitions, cmd_entries, cmd_compact,
+    cmd_validate, cmd_help, cmd_version;
 
 /* NULL-ended, in the order of the help. */
 extern const cli_command *const cli_commands[];

@@ -1,6 +1,6 @@
 /*
- * frazil describe, schema, snapshots, files and manifests: what the library lists about a table,
- * for people as text, for programs as JSON.
+ * frazil describe, schema, snapshots, files and the like: what the library lists about a table, for
+ * people as text, for programs as JSON.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +50,8 @@ static frz_code print_table(cli_out *out, struct ArrowArrayStream *stream, frz_e
 /* What makes lines too long to read is left to --json. */
 static frz_code print_readable(cli_out *out, struct ArrowArrayStream *stream, frz_error *err)
 {
-    static const char *const long_ones[] = {"root_manifest", "summary", "manifest", NULL};
+    static const char *const long_ones[] = {"root_manifest", "manifest_list",   "summary",
+                                            "manifest",      "deletion_vector", NULL};
     return cli_output_columns(out, CLI_FORMAT_TABLE, stream, long_ones, NULL, err);
 }
 
@@ -336,6 +337,41 @@ static frz_code manifests_run(cli_context *context, frz_error *err)
     return print_view(context, FRZ_TABLE_VIEW_MANIFESTS, print_readable, print_json, err);
 }
 
+static frz_code properties_run(cli_context *context, frz_error *err)
+{
+    return print_view(context, FRZ_TABLE_VIEW_PROPERTIES, print_pairs, print_pairs_json, err);
+}
+
+static frz_code history_run(cli_context *context, frz_error *err)
+{
+    return print_view(context, FRZ_TABLE_VIEW_HISTORY, print_table, print_json, err);
+}
+
+static frz_code refs_run(cli_context *context, frz_error *err)
+{
+    return print_view(context, FRZ_TABLE_VIEW_REFS, print_table, print_json, err);
+}
+
+static frz_code statistics_run(cli_context *context, frz_error *err)
+{
+    return print_view(context, FRZ_TABLE_VIEW_STATISTICS, print_table, print_json, err);
+}
+
+static frz_code delete_files_run(cli_context *context, frz_error *err)
+{
+    return print_view(context, FRZ_TABLE_VIEW_DELETE_FILES, print_table, print_json, err);
+}
+
+static frz_code entries_run(cli_context *context, frz_error *err)
+{
+    return print_view(context, FRZ_TABLE_VIEW_ENTRIES, print_readable, print_json, err);
+}
+
+static frz_code partitions_run(cli_context *context, frz_error *err)
+{
+    return print_view(context, FRZ_TABLE_VIEW_PARTITIONS, print_table, print_json, err);
+}
+
 const cli_command cmd_describe = {
     .name = "describe",
     .usage = "TABLE [--json]",
@@ -389,11 +425,91 @@ const cli_command cmd_files = {
 const cli_command cmd_manifests = {
     .name = "manifests",
     .usage = "TABLE [--snapshot ID] [--json]",
-    .summary = "list the entries of the root manifest with their tracking",
+    .summary = "list the manifests of a snapshot with what is counted in them",
     .example = "  frazil manifests db.wide\n",
     .options = snapshot_options,
     .flags = CLI_TAKES_TABLE,
     .min_words = 1,
     .max_words = 1,
     .run = manifests_run,
+};
+
+const cli_command cmd_properties = {
+    .name = "properties",
+    .usage = "TABLE [--json]",
+    .summary = "list the properties of a table",
+    .example = "  frazil properties db.wide\n",
+    .flags = CLI_TAKES_TABLE,
+    .min_words = 1,
+    .max_words = 1,
+    .run = properties_run,
+};
+
+const cli_command cmd_history = {
+    .name = "history",
+    .usage = "TABLE [--json]",
+    .summary = "tell when which snapshot became the current one",
+    .example = "  frazil history db.wide\n",
+    .flags = CLI_TAKES_TABLE,
+    .min_words = 1,
+    .max_words = 1,
+    .run = history_run,
+};
+
+const cli_command cmd_refs = {
+    .name = "refs",
+    .usage = "TABLE [--json]",
+    .summary = "list branches and tags",
+    .example = "  frazil refs db.wide\n",
+    .flags = CLI_TAKES_TABLE,
+    .min_words = 1,
+    .max_words = 1,
+    .run = refs_run,
+};
+
+const cli_command cmd_statistics = {
+    .name = "statistics",
+    .usage = "TABLE [--json]",
+    .summary = "list the statistics files beside the manifests",
+    .example = "  frazil statistics db.wide\n",
+    .flags = CLI_TAKES_TABLE,
+    .min_words = 1,
+    .max_words = 1,
+    .run = statistics_run,
+};
+
+const cli_command cmd_delete_files = {
+    .name = "delete-files",
+    .usage = "TABLE [--snapshot ID] [--json]",
+    .summary = "list the delete files and deletion vectors of a snapshot",
+    .example = "  frazil delete-files db.wide\n",
+    .options = snapshot_options,
+    .flags = CLI_TAKES_TABLE,
+    .min_words = 1,
+    .max_words = 1,
+    .run = delete_files_run,
+};
+
+const cli_command cmd_entries = {
+    .name = "entries",
+    .usage = "TABLE [--snapshot ID] [--json]",
+    .summary = "list every entry of every manifest, live or not",
+    .example = "  frazil entries db.wide\n",
+    .options = snapshot_options,
+    .flags = CLI_TAKES_TABLE,
+    .min_words = 1,
+    .max_words = 1,
+    .run = entries_run,
+};
+
+const cli_command cmd_partitions = {
+    .name = "partitions",
+    .usage = "TABLE [--snapshot ID] [--json]",
+    .summary = "sum up files and rows of each partition",
+    .example = "  frazil partitions db.wide\n",
+    .options = snapshot_options,
+    .flags = CLI_TAKES_TABLE,
+    .min_words = 1,
+    .max_words = 1,
+    .run = partitions_run,
 };

@@ -56,21 +56,25 @@ FRZ_API frz_code frz_table_current_snapshot(const frz_table *table, int64_t *out
 
 /** What can be listed about a table. Each is a stream of rows with a stable schema. */
 typedef enum frz_table_view {
-    FRZ_TABLE_VIEW_DESCRIBE,  /**< key, value: identity, location, versions, sizes, properties */
-    FRZ_TABLE_VIEW_SCHEMA,    /**< field_id, name, type, required, initial_default, doc */
-    FRZ_TABLE_VIEW_SNAPSHOTS, /**< snapshot_id, parent_id, sequence_number, committed_at, operation,
-                                   first_row_id, added_rows, root_manifest, is_current, summary */
-    FRZ_TABLE_VIEW_FILES,     /**< live data files: location, file_format, record_count,
-                                   file_size_in_bytes, first_row_id, and column_files, a list of
-                                   location, file_size_in_bytes, field_ids, field_names */
-    FRZ_TABLE_VIEW_MANIFESTS  /**< root manifest entries with tracking */
+    FRZ_TABLE_VIEW_DESCRIBE,     /**< key, value: identity, location, versions, sizes, properties */
+    FRZ_TABLE_VIEW_SCHEMA,       /**< fields of the current schema at every depth */
+    FRZ_TABLE_VIEW_SNAPSHOTS,    /**< in the order of the metadata */
+    FRZ_TABLE_VIEW_FILES,        /**< live data files of a snapshot with their column files */
+    FRZ_TABLE_VIEW_MANIFESTS,    /**< the root manifest and the manifests of a snapshot */
+    FRZ_TABLE_VIEW_PROPERTIES,   /**< key, value */
+    FRZ_TABLE_VIEW_HISTORY,      /**< when which snapshot became the current one */
+    FRZ_TABLE_VIEW_REFS,         /**< branches and tags */
+    FRZ_TABLE_VIEW_STATISTICS,   /**< statistics files beside the manifests */
+    FRZ_TABLE_VIEW_DELETE_FILES, /**< live delete files and deletion vectors of a snapshot */
+    FRZ_TABLE_VIEW_ENTRIES,      /**< every entry of every manifest of a snapshot, live or not */
+    FRZ_TABLE_VIEW_PARTITIONS    /**< sums over the live files of each partition of a snapshot */
 } frz_table_view;
 
 /**
- * List something about a table as Arrow rows.
+ * List something about a table as Arrow rows; docs/formats/views.md has the columns.
  *
- * @param snapshot_id  snapshot for FILES and MANIFESTS; 0 means the current one
- * @param out          receives a stream of record batches; release it
+ * @param snapshot_id  snapshot for what lists one; 0 means the current one
+ * @param out          receives a stream of record batches, which holds the table; release it
  */
 FRZ_API frz_code frz_table_list(const frz_table *table, frz_table_view view, int64_t snapshot_id,
                                 struct ArrowArrayStream *out, frz_error *err);

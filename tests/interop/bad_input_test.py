@@ -373,7 +373,7 @@ COMMAND_LINES = [
     (["scan", "--metadata", "base.parquet"], CORRUPT, "base.parquet", None),
     (["scan", "db.t", "--metadata", "."], USAGE, 'unexpected argument "db.t"', None),
     (["--metadata"], USAGE, "--metadata", None),
-    (["--catalog", "mysql://x", "tables"], USAGE, '"mysql://x"', "sqlite://"),
+    (["--catalog", "mysql://x", "tables"], USAGE, '"mysql:"', "sqlite://"),
     (["--catalog", "base.parquet", "tables"], CORRUPT, "is not a SQLite database", None),
     (["--catalog", ".", "tables"], OTHER, "place", None),
     (["--catalog", "missing.db", "tables"], NOT_FOUND, "missing.db", "import"),

@@ -88,6 +88,22 @@ def expected(row, snapshot, base):
     }
 
 
+def listed(view, path, snapshot):
+    """The rows of a view of a snapshot."""
+    command = [BUILD / "bin" / "frazil", "--metadata", path]
+    command += ["--map-location", f"file:///golden/={GOLDEN}/", view, "--json"]
+    command += ["--snapshot", str(snapshot["snapshot-id"])]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0 and "no reader for format avro" in done.stderr:
+        pytest.skip("a manifest below the root is in Avro")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def pick(row, like):
+    return {name: row[name] for name in like}
+
+
 @pytest.mark.parametrize("folder,metadata", valid_tables())
 def test_listed_entries_equal_what_pyarrow_reads(folder, metadata):
     path = GOLDEN / folder / "metadata" / metadata
@@ -98,17 +114,20 @@ def test_listed_entries_equal_what_pyarrow_reads(folder, metadata):
     for snapshot in document.get("snapshots", []):
         if "root-manifest" not in snapshot:
             continue
-        root = resolve(base, snapshot["root-manifest"]).replace("file:///golden", str(GOLDEN))
+        location = resolve(base, snapshot["root-manifest"])
+        root = location.replace("file:///golden", str(GOLDEN))
         if not Path(root).is_file():
             continue
-        command = [BUILD / "bin" / "frazil", "--metadata", path]
-        command += ["--map-location", f"file:///golden/={GOLDEN}/", "manifests", "--json"]
-        command += ["--snapshot", str(snapshot["snapshot-id"])]
-        done = subprocess.run(command, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-        listed = json.loads(done.stdout)
-        assert all(Path(row.pop("manifest").removeprefix("file://")) == Path(root) for row in listed)
-        assert listed == [expected(row, snapshot, base) for row in root_rows(root)]
+        wanted = [expected(row, snapshot, base) for row in root_rows(root)]
+        files = [row for row in wanted if row["content"] == "DATA"]
+        entries = [row for row in listed("entries", path, snapshot) if row["manifest"] == location]
+        assert [pick(row, files[0]) for row in entries] == files if files else not entries
+        manifests = [row for row in wanted if row["content"] != "DATA"]
+        for row in manifests:
+            row["entry_count"] = row.pop("record_count")
+            del row["file_sequence_number"], row["column_file_count"]
+        found = [row for row in listed("manifests", path, snapshot) if row["content"] != "ROOT"]
+        assert [pick(row, manifests[0]) for row in found] == manifests if manifests else not found
 
 
 def ids_of(field, found):
@@ -122,7 +141,7 @@ def test_a_root_of_ours_has_ids_everywhere(tmp_path):
     warehouse = Warehouse(tmp_path / "warehouse")
     generate(tmp_path / "wide.parquet", rows=100, columns=3)
     warehouse.run("import", "db.wide", str(tmp_path / "wide.parquet"))
-    [root] = {row["manifest"] for row in json.loads(warehouse.run("manifests", "db.wide", "--json"))}
+    [root] = {row["manifest"] for row in json.loads(warehouse.run("entries", "db.wide", "--json"))}
     file = pq.ParquetFile(root.removeprefix("file://"))
     keys = file.metadata.metadata
     assert (keys[b"format-version"], keys[b"schema-id"]) == (b"4", b"0")
