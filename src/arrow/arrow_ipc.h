@@ -211,10 +211,11 @@ frz_code ipc_array_values(ipc_reading *reading, const ipc_field *field, const ip
 /* No rows of the field's values. */
 frz_code ipc_array_empty(ipc_reading *reading, const ipc_field *field, struct ArrowArray *out,
                          frz_error *err);
-/* Arrays of the field's values behind each other (arrow_ipc_concat.c); they stay the caller's. */
+/* Arrays of the field's values behind each other (arrow_ipc_concat.c); they stay the caller's.
+ * most: bytes that may be allocated; what was is taken off. */
 frz_code ipc_array_concat(const frz_env *env, const ipc_field *field,
-                          const struct ArrowArray *parts, size_t count, struct ArrowArray *out,
-                          frz_error *err);
+                          const struct ArrowArray *parts, size_t count, uint64_t *most,
+                          struct ArrowArray *out, frz_error *err);
 
 /* ---- dictionaries of a file (arrow_ipc_dictionary.c) ---- */
 

@@ -248,6 +248,47 @@ out:
     return rc;
 }
 
+/* ---- what arrays look like ---- */
+
+/* Of the buffers behind the first, those that are read here. */
+static bool lacks_buffer(const ipc_type *type, const struct ArrowArray *a, int64_t length)
+{
+    size_t count =
+        type->layout == IPC_BYTES || type->layout == IPC_FIXED ? 2 : ipc_type_buffers(type);
+    bool empty = length == 0 || (type->layout == IPC_FIXED && type->width == 0);
+    for (size_t i = ipc_type_has_validity(type) ? 1 : 0; i < count && !empty; i++) {
+        if (a->buffers[i] == NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* An array that does not look as its schema says. */
+static frz_code check_shape(const ipc_field *field, const ipc_type *type,
+                            const struct ArrowArray *a, int64_t first, int64_t length,
+                            frz_error *err)
+{
+    size_t buffers = ipc_type_buffers(type);
+    size_t children = type == &field->type ? field->child_count : 0;
+    bool views = type->layout == IPC_VIEWS;
+    if (first < 0 || first > a->length - length || a->n_children < 0 ||
+        (size_t)a->n_children != children || a->n_buffers < 0 ||
+        (views ? (size_t)a->n_buffers <= buffers : (size_t)a->n_buffers != buffers)) {
+        return frz_fail(err, FRZ_E_ARGUMENT,
+                        "column \"%.*s\": an array of %lld rows, %lld buffers, %lld children; "
+                        "expected %lld rows, %zu buffers, %zu children",
+                        FRZ_STR_ARG(field->name), (long long)a->length, (long long)a->n_buffers,
+                        (long long)a->n_children, (long long)(first + length), buffers + views,
+                        children);
+    }
+    if (lacks_buffer(type, a, length)) {
+        return frz_fail(err, FRZ_E_ARGUMENT, "column \"%.*s\": an array lacks one of its buffers",
+                        FRZ_STR_ARG(field->name));
+    }
+    return FRZ_OK;
+}
+
 /* ---- nested ---- */
 
 static frz_code put_array(ipc_body *b, const ipc_field *field, const struct ArrowArray *a,
@@ -355,22 +396,34 @@ static int64_t run_end_at(const struct ArrowArray *ends, size_t width, int64_t i
                       : offset_at(ends->buffers[1], width, i);
 }
 
+/* The first run that ends behind a row; as many as there are if none does. */
+static int64_t find_run(const struct ArrowArray *ends, size_t width, int64_t row)
+{
+    int64_t low = 0;
+    int64_t high = ends->length;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (run_end_at(ends, width, middle) > row) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return low;
+}
+
 /* The runs that rows `at` to at + length touch; their ends counted from `at`. */
 static frz_code put_runs(ipc_body *b, const ipc_field *field, const struct ArrowArray *a,
                          int64_t at, int64_t length, frz_error *err)
 {
     frz_code rc = FRZ_OK;
+    const ipc_field *ends_field = &field->children[0];
     const struct ArrowArray *ends = a->children[0];
-    size_t width = (size_t)field->children[0].type.width;
-    int64_t first = 0;
+    size_t width = (size_t)ends_field->type.width;
     void *moved;
-    while (first < ends->length && run_end_at(ends, width, first) <= at) {
-        first++;
-    }
-    int64_t last = first;
-    while (last < ends->length && length > 0 && run_end_at(ends, width, last) < at + length) {
-        last++;
-    }
+    FRZ_TRY(check_shape(ends_field, &ends_field->type, ends, 0, ends->length, err));
+    int64_t first = find_run(ends, width, at);
+    int64_t last = length > 0 ? find_run(ends, width, at + length - 1) : first;
     if (length > 0 && last == ends->length) {
         return frz_fail(err, FRZ_E_ARGUMENT, "the runs of an array end before its %lld rows",
                         (long long)(at + length));
@@ -441,45 +494,6 @@ static frz_code put_layout(ipc_body *b, const ipc_field *field, const ipc_type *
     default:
         return FRZ_OK;
     }
-}
-
-/* Of the buffers behind the first, those that are read here. */
-static bool lacks_buffer(const ipc_type *type, const struct ArrowArray *a, int64_t length)
-{
-    size_t count =
-        type->layout == IPC_BYTES || type->layout == IPC_FIXED ? 2 : ipc_type_buffers(type);
-    bool empty = length == 0 || (type->layout == IPC_FIXED && type->width == 0);
-    for (size_t i = ipc_type_has_validity(type) ? 1 : 0; i < count && !empty; i++) {
-        if (a->buffers[i] == NULL) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* An array that does not look as its schema says. */
-static frz_code check_shape(const ipc_field *field, const ipc_type *type,
-                            const struct ArrowArray *a, int64_t first, int64_t length,
-                            frz_error *err)
-{
-    size_t buffers = ipc_type_buffers(type);
-    size_t children = type == &field->type ? field->child_count : 0;
-    bool views = type->layout == IPC_VIEWS;
-    if (first + length > a->length || a->n_children < 0 || (size_t)a->n_children != children ||
-        a->n_buffers < 0 ||
-        (views ? (size_t)a->n_buffers <= buffers : (size_t)a->n_buffers != buffers)) {
-        return frz_fail(err, FRZ_E_ARGUMENT,
-                        "column \"%.*s\": an array of %lld rows, %lld buffers, %lld children; "
-                        "expected %lld rows, %zu buffers, %zu children",
-                        FRZ_STR_ARG(field->name), (long long)a->length, (long long)a->n_buffers,
-                        (long long)a->n_children, (long long)(first + length), buffers + views,
-                        children);
-    }
-    if (lacks_buffer(type, a, length)) {
-        return frz_fail(err, FRZ_E_ARGUMENT, "column \"%.*s\": an array lacks one of its buffers",
-                        FRZ_STR_ARG(field->name));
-    }
-    return FRZ_OK;
 }
 
 /* An array as one of a type: that of the field's values or of its indices. */

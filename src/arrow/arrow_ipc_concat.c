@@ -1,6 +1,7 @@
 /*
  * Arrays of one type behind each other, for dictionaries that come in several messages. The arrays
- * are as they were read: without offsets, and checked.
+ * were checked when they were read. Of each only what its rows refer to is taken, since offsets
+ * that follow each other leave no room for anything between: so children are cut, and have offsets.
  */
 #include "arrow/arrow_ipc.h"
 
@@ -12,10 +13,16 @@ typedef struct joining {
     const ipc_field *field;
     const struct ArrowArray *parts;
     size_t count;
+    uint64_t *most; /* bytes that may still be allocated */
     int64_t length, nulls;
     frz_buffer **buffers;
     size_t buffer_count;
 } joining;
+
+/* What the rows of a part refer to of its bytes or items. */
+typedef struct span {
+    int64_t first, end;
+} span;
 
 static int64_t load(const void *items, size_t width, int64_t i)
 {
@@ -35,16 +42,18 @@ static frz_code new_items(const joining *j, int64_t count, size_t width, frz_buf
                           frz_error *err)
 {
     size_t bytes;
-    if (!frz_mul_size((size_t)count, width, &bytes)) {
-        return frz_fail(err, FRZ_E_LIMIT, "%lld items of %zu bytes", (long long)count, width);
+    if (!frz_mul_size((size_t)count, width, &bytes) || bytes > *j->most) {
+        return frz_fail(err, FRZ_E_LIMIT, "%lld items of %zu bytes, at most %llu more are joined",
+                        (long long)count, width, (unsigned long long)*j->most);
     }
+    *j->most -= bytes;
     return frz_buffer_new(j->env, bytes, out, err);
 }
 
 /* A bitmap of all parts; where a part has none, the bits are 1. */
 static frz_code join_bits(const joining *j, size_t buffer, frz_buffer **out, frz_error *err)
 {
-    frz_code rc = frz_buffer_new(j->env, frz_bitmap_bytes(j->length), out, err);
+    frz_code rc = new_items(j, (int64_t)frz_bitmap_bytes(j->length), 1, out, err);
     int64_t at = 0;
     if (rc != FRZ_OK) {
         return rc;
@@ -55,7 +64,7 @@ static frz_code join_bits(const joining *j, size_t buffer, frz_buffer **out, frz
         if (part->buffers[buffer] == NULL) {
             frz_bitmap_fill((*out)->data, at, part->length, true);
         } else {
-            frz_bitmap_copy(part->buffers[buffer], 0, part->length, (*out)->data, at);
+            frz_bitmap_copy(part->buffers[buffer], part->offset, part->length, (*out)->data, at);
         }
         at += part->length;
     }
@@ -67,65 +76,68 @@ static frz_code join_values(const joining *j, size_t width, frz_buffer **out, fr
     frz_code rc = new_items(j, j->length, width, out, err);
     size_t at = 0;
     for (size_t i = 0; i < j->count && rc == FRZ_OK; i++) {
-        size_t bytes = (size_t)j->parts[i].length * width;
+        const struct ArrowArray *part = &j->parts[i];
+        size_t bytes = (size_t)part->length * width;
         if (bytes > 0) {
-            memcpy((*out)->data + at, j->parts[i].buffers[1], bytes);
+            const uint8_t *from = part->buffers[1];
+            memcpy((*out)->data + at, from + (size_t)part->offset * width, bytes);
         }
         at += bytes;
     }
     return rc;
 }
 
-/* Offsets into parts behind each other; sizes are what the parts are taken to have. */
-static frz_code join_offsets(const joining *j, const int64_t *sizes, frz_buffer **out,
-                             frz_error *err)
+static void find_spans(const joining *j, span *spans)
+{
+    size_t width = (size_t)j->field->type.width;
+    for (size_t i = 0; i < j->count; i++) {
+        const struct ArrowArray *part = &j->parts[i];
+        spans[i].first = load(part->buffers[1], width, part->offset);
+        spans[i].end = load(part->buffers[1], width, part->offset + part->length);
+    }
+}
+
+/* Offsets into the spans behind each other. */
+static frz_code join_offsets(const joining *j, const span *spans, frz_error *err)
 {
     size_t width = (size_t)j->field->type.width;
     int64_t limit = width == 4 ? INT32_MAX : INT64_MAX;
     int64_t base = 0;
     int64_t row = 0;
-    frz_code rc = new_items(j, j->length + 1, width, out, err);
+    frz_code rc = new_items(j, j->length + 1, width, &j->buffers[1], err);
     if (rc != FRZ_OK) {
         return rc;
     }
+    uint8_t *to = j->buffers[1]->data;
     for (size_t i = 0; i < j->count; i++) {
-        if (sizes[i] > limit - base) {
+        const struct ArrowArray *part = &j->parts[i];
+        int64_t size = spans[i].end - spans[i].first;
+        if (size > limit - base) {
             return frz_fail(err, FRZ_E_LIMIT,
                             "a dictionary in several messages outgrows its offsets");
         }
-        for (int64_t k = 0; k < j->parts[i].length; k++) {
-            store((*out)->data, width, row++, load(j->parts[i].buffers[1], width, k) + base);
+        for (int64_t k = part->offset; k < part->offset + part->length; k++) {
+            store(to, width, row++, load(part->buffers[1], width, k) - spans[i].first + base);
         }
-        base += sizes[i];
+        base += size;
     }
-    store((*out)->data, width, row, base);
+    store(to, width, row, base);
     return FRZ_OK;
 }
 
-/* Of each part, the end of what its offsets refer to. */
-static void ends_of(const joining *j, int64_t *ends)
-{
-    for (size_t i = 0; i < j->count; i++) {
-        ends[i] = load(j->parts[i].buffers[1], (size_t)j->field->type.width, j->parts[i].length);
-    }
-}
-
-static frz_code join_bytes(const joining *j, int64_t *ends, frz_error *err)
+static frz_code join_bytes(const joining *j, const span *spans, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    int64_t total = 0;
-    ends_of(j, ends);
-    FRZ_TRY(join_offsets(j, ends, &j->buffers[1], err));
-    for (size_t i = 0; i < j->count; i++) {
-        total += ends[i];
-    }
-    FRZ_TRY(frz_buffer_new(j->env, (size_t)total, &j->buffers[2], err));
+    FRZ_TRY(join_offsets(j, spans, err));
+    int64_t total = load(j->buffers[1]->data, (size_t)j->field->type.width, j->length);
+    FRZ_TRY(new_items(j, total, 1, &j->buffers[2], err));
     uint8_t *to = j->buffers[2]->data;
     for (size_t i = 0; i < j->count; i++) {
-        if (ends[i] > 0) {
-            memcpy(to, j->parts[i].buffers[2], (size_t)ends[i]);
+        size_t size = (size_t)(spans[i].end - spans[i].first);
+        if (size > 0) {
+            memcpy(to, (const uint8_t *)j->parts[i].buffers[2] + spans[i].first, size);
         }
-        to += ends[i];
+        to += size;
     }
 out:
     return rc;
@@ -158,7 +170,7 @@ static frz_code join_views(const joining *j, frz_error *err)
         for (int64_t k = 0; k < view_buffers(part); k++, data++) {
             int64_t size = load(part->buffers[part->n_buffers - 1], 8, k);
             store(sizes->data, 8, (int64_t)data, size);
-            FRZ_TRY(frz_buffer_new(j->env, (size_t)size, &j->buffers[2 + data], err));
+            FRZ_TRY(new_items(j, size, 1, &j->buffers[2 + data], err));
             memcpy(j->buffers[2 + data]->data, part->buffers[2 + k], (size_t)size);
         }
     }
@@ -180,7 +192,7 @@ static frz_code join_item_views(const joining *j, frz_error *err)
             return frz_fail(err, FRZ_E_LIMIT,
                             "a dictionary in several messages outgrows its offsets");
         }
-        for (int64_t k = 0; k < part->length; k++, row++) {
+        for (int64_t k = part->offset; k < part->offset + part->length; k++, row++) {
             store(j->buffers[1]->data, width, row, load(part->buffers[1], width, k) + base);
             store(j->buffers[2]->data, width, row, load(part->buffers[2], width, k));
         }
@@ -192,7 +204,7 @@ out:
 
 /* ---- nested ---- */
 
-static frz_code join_buffers(const joining *j, int64_t *ends, frz_error *err)
+static frz_code join_buffers(const joining *j, span *spans, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     const ipc_type *type = &j->field->type;
@@ -205,14 +217,13 @@ static frz_code join_buffers(const joining *j, int64_t *ends, frz_error *err)
     case IPC_FIXED:
         return join_values(j, (size_t)type->width, &j->buffers[1], err);
     case IPC_BYTES:
-        return join_bytes(j, ends, err);
+        find_spans(j, spans);
+        return join_bytes(j, spans, err);
     case IPC_VIEWS:
         return join_views(j, err);
     case IPC_ITEMS:
-        for (size_t i = 0; i < j->count; i++) {
-            ends[i] = j->parts[i].children[0]->length;
-        }
-        return join_offsets(j, ends, &j->buffers[1], err);
+        find_spans(j, spans);
+        return join_offsets(j, spans, err);
     case IPC_ITEM_VIEWS:
         return join_item_views(j, err);
     case IPC_NULLS:
@@ -227,21 +238,24 @@ out:
     return rc;
 }
 
-/* How many rows of a child belong to a part; a child may have more. */
-static int64_t child_rows(const ipc_type *type, const struct ArrowArray *part, size_t c)
+/* The rows of a child that belong to a part. */
+static span child_rows(const ipc_type *type, const struct ArrowArray *part, size_t c,
+                       const span *items)
 {
     switch (type->layout) {
     case IPC_FIELDS:
-        return part->length;
+        return (span){part->offset, part->offset + part->length};
     case IPC_FIXED_ITEMS:
-        return part->length * type->width;
+        return (span){part->offset * type->width, (part->offset + part->length) * type->width};
+    case IPC_ITEMS:
+        return *items;
     default:
-        return part->children[c]->length;
+        return (span){0, part->children[c]->length};
     }
 }
 
 /* Child number c of all parts behind each other. */
-static frz_code join_child(const joining *j, size_t c, struct ArrowArray *room,
+static frz_code join_child(const joining *j, size_t c, const span *spans, struct ArrowArray *room,
                            struct ArrowArray *out, frz_error *err)
 {
     if (j->field->children[c].encoded) {
@@ -250,13 +264,14 @@ static frz_code join_child(const joining *j, size_t c, struct ArrowArray *room,
     }
     for (size_t i = 0; i < j->count; i++) {
         room[i] = *j->parts[i].children[c];
-        int64_t rows = child_rows(&j->field->type, &j->parts[i], c);
-        if (rows < room[i].length) {
-            room[i].length = rows;
+        span rows = child_rows(&j->field->type, &j->parts[i], c, &spans[i]);
+        if (rows.end - rows.first < room[i].length) {
+            room[i].offset += rows.first;
+            room[i].length = rows.end - rows.first;
             room[i].null_count = room[i].null_count == 0 ? 0 : -1;
         }
     }
-    return ipc_array_concat(j->env, &j->field->children[c], room, j->count, out, err);
+    return ipc_array_concat(j->env, &j->field->children[c], room, j->count, j->most, out, err);
 }
 
 static frz_code joining_init(joining *j, frz_error *err)
@@ -274,26 +289,26 @@ static frz_code joining_init(joining *j, frz_error *err)
 }
 
 frz_code ipc_array_concat(const frz_env *env, const ipc_field *field,
-                          const struct ArrowArray *parts, size_t count, struct ArrowArray *out,
-                          frz_error *err)
+                          const struct ArrowArray *parts, size_t count, uint64_t *most,
+                          struct ArrowArray *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    joining j = {.env = env, .field = field, .parts = parts, .count = count};
+    joining j = {.env = env, .field = field, .parts = parts, .count = count, .most = most};
     const ipc_type *type = &field->type;
     size_t child_count = field->child_count;
     struct ArrowArray *children = frz_alloc_zero(env, child_count, sizeof *children);
-    int64_t *ends = frz_alloc_zero(env, count, sizeof *ends);
+    span *spans = frz_alloc_zero(env, count, sizeof *spans);
     struct ArrowArray *room = frz_alloc_zero(env, count, sizeof *room);
     j.buffer_count = ipc_type_buffers(type) + (type->layout == IPC_VIEWS ? 1 : 0);
     rc = joining_init(&j, err);
     j.buffers = frz_alloc_zero(env, j.buffer_count, sizeof *j.buffers);
-    if (rc == FRZ_OK && (children == NULL || ends == NULL || room == NULL || j.buffers == NULL)) {
-        rc = frz_fail_nomem(err, count * sizeof *ends);
+    if (rc == FRZ_OK && (children == NULL || spans == NULL || room == NULL || j.buffers == NULL)) {
+        rc = frz_fail_nomem(err, count * sizeof *spans);
     }
     FRZ_TRY(rc);
-    FRZ_TRY(join_buffers(&j, ends, err));
+    FRZ_TRY(join_buffers(&j, spans, err));
     for (size_t c = 0; c < child_count; c++) {
-        FRZ_TRY(join_child(&j, c, room, &children[c], err));
+        FRZ_TRY(join_child(&j, c, spans, room, &children[c], err));
     }
     rc = frz_array_make(env, j.length, j.nulls, j.buffers, j.buffer_count, children, child_count,
                         out, err);
@@ -307,7 +322,7 @@ out:
     }
     frz_free(env, j.buffers);
     frz_free(env, room);
-    frz_free(env, ends);
+    frz_free(env, spans);
     frz_free(env, children);
     return rc;
 }

@@ -196,7 +196,8 @@ static frz_code load(ipc_reading *reading, ipc_dictionary *d, uint64_t *most, fr
     if (count == 1) {
         frz_array_move(&parts[0], &whole);
     } else {
-        FRZ_TRY(ipc_array_concat(reading->env, d->field, parts, count, &whole, err));
+        uint64_t joined = reading->dictionary_most;
+        FRZ_TRY(ipc_array_concat(reading->env, d->field, parts, count, &joined, &whole, err));
     }
     frz_array_release(&d->values);
     frz_array_move(&whole, &d->values);

@@ -23,6 +23,7 @@ typedef struct ipc_reader {
     flat_bytes in;
     flat_vector blocks; /* of a file's batches */
     size_t next_block;
+    int64_t rows; /* of the batches so far */
 } ipc_reader;
 
 static void reader_free(void *ctx)
@@ -242,6 +243,24 @@ static frz_code read_schema(void *ctx, struct ArrowSchema *out, frz_error *err)
     return ipc_field_to_schema(r->env, &r->root, out, err);
 }
 
+/* The batch of a message. Rows without bytes cost nothing, so that a small file can have more of
+ * them than whoever counts them has numbers. */
+static frz_code read_rows(ipc_reader *r, const ipc_message *message, struct ArrowArray *out,
+                          frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    struct ArrowArray batch = {.release = NULL};
+    FRZ_TRY(ipc_array_batch(&r->reading, &r->root, message, &batch, err));
+    if (!frz_add_i64(r->rows, batch.length, &r->rows)) {
+        rc = frz_fail(err, FRZ_E_LIMIT, "batches of more than 2^63 rows");
+        goto out;
+    }
+    frz_array_move(&batch, out);
+out:
+    frz_array_release(&batch);
+    return rc;
+}
+
 static frz_code next_batch(ipc_reader *r, struct ArrowArray *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
@@ -253,7 +272,7 @@ static frz_code next_batch(ipc_reader *r, struct ArrowArray *out, frz_error *err
     } else {
         FRZ_TRY(read_block(r, &r->blocks, r->next_block++, IPC_HEADER_BATCH, &message, err));
     }
-    rc = ipc_array_batch(&r->reading, &r->root, message, out, err);
+    rc = read_rows(r, message, out, err);
     frz_context(err, rc, "message at byte %llu", (unsigned long long)message->at);
 out:
     free_message(r, message);

@@ -415,6 +415,12 @@ out:
     return rc;
 }
 
+/* Failures of the stream that is read are no failures of writing, and tell where they are from. */
+static frz_code writing(frz_code rc, frz_error *err)
+{
+    return frz_context(err, rc, "writing Arrow IPC");
+}
+
 static frz_code put_batches(ipc_writer *w, struct ArrowArrayStream *stream, frz_error *err)
 {
     for (;;) {
@@ -426,7 +432,7 @@ static frz_code put_batches(ipc_writer *w, struct ArrowArrayStream *stream, frz_
         if (batch.release == NULL) {
             return FRZ_OK;
         }
-        frz_code rc = put_batch(w, &batch, err);
+        frz_code rc = writing(put_batch(w, &batch, err), err);
         frz_array_release(&batch);
         if (rc != FRZ_OK) {
             return rc;
@@ -506,17 +512,17 @@ frz_code frz_ipc_write(const frz_env *env, frz_write_fn write, void *ctx,
         rc = frz_stream_fail(stream, failed, err);
         goto out;
     }
-    FRZ_TRY(writer_init(&w, &schema, err));
-    FRZ_TRY(put_head(&w, err));
+    FRZ_TRY(writing(writer_init(&w, &schema, err), err));
+    FRZ_TRY(writing(put_head(&w, err), err));
     FRZ_TRY(put_batches(&w, stream, err));
-    FRZ_TRY(put_tail(&w, err));
+    FRZ_TRY(writing(put_tail(&w, err), err));
     if (rows != NULL) {
         *rows = w.rows;
     }
 out:
     writer_reset(&w);
     frz_schema_release(&schema);
-    return frz_context(err, rc, "writing Arrow IPC");
+    return rc;
 }
 
 static frz_code write_to_file(void *ctx, const void *bytes, size_t len, frz_error *err)

@@ -8,6 +8,8 @@
 #define ORDER_TYPE 1
 #define ORDER_IEEE754 2
 
+#define HALF_BYTES 2
+
 static const uint8_t zero[8];
 static const uint8_t negative_zero_double[8] = {0, 0, 0, 0, 0, 0, 0, 0x80};
 static const uint8_t negative_zero_float[4] = {0, 0, 0, 0x80};
@@ -130,6 +132,9 @@ static bool is_possible(const parquet_element *e, frz_str bound)
     }
     if (e->logical == PARQUET_LOGICAL_DECIMAL && (bound.len == 0 || bound.len > sizeof(frz_i128))) {
         return false;
+    }
+    if (is_half(e) && bound.len != HALF_BYTES) {
+        return false; /* the annotation on bytes of another length */
     }
     if (e->logical == PARQUET_LOGICAL_STRING && !frz_utf8_valid(bound)) {
         return false;

@@ -236,15 +236,21 @@ static frz_code read_bytes(const frz_env *env, const uint8_t *bytes, size_t size
 }
 
 /* A stream of a schema and some batches. */
+static void put_stream(const frz_env *env, const char *schema, const batch *batches, size_t count,
+                       frz_buf *out)
+{
+    frz_error err = {0};
+    assert_ok(put_schema(env, schema, out, &err), &err);
+    for (size_t i = 0; i < count; i++) {
+        assert_ok(put_batch(env, &batches[i], out, &err), &err);
+    }
+}
+
 static frz_code read_batches(const frz_env *env, const char *schema, const batch *batches,
                              size_t count, int64_t *rows, frz_error *err)
 {
     frz_buf out = FRZ_BUF_INIT(env, FRZ_BUF_NO_LIMIT);
-    frz_error made = {0};
-    assert_ok(put_schema(env, schema, &out, &made), &made);
-    for (size_t i = 0; i < count; i++) {
-        assert_ok(put_batch(env, &batches[i], &out, &made), &made);
-    }
+    put_stream(env, schema, batches, count, &out);
     frz_code rc = read_bytes(env, out.data, out.len, rows, err);
     frz_buf_reset(&out);
     return rc;
@@ -420,6 +426,10 @@ static const struct {
     {"+s(c)",
      {1, {{1, 0}, END}, {{0, 0}, {0, 9}, END}, 0, 2, BODY("\377\377\377\377\377\377\377\377x")},
      NULL},
+    {"+s(c)", /* Java writes the size of nothing, and nothing behind it */
+     {0, {{0, 0}, END}, {{0, 8}, {8, 8}, END}, 0, 1, BODY(W("\0") W("\0"))},
+     NULL},
+    {"+s(c)", {0, {{0, 0}, END}, {{0, 0}, {0, 8}, END}, 0, 2, BODY(W("\0"))}, NULL},
     {"+s(c)",
      {1, {{1, 0}, END}, {{0, 0}, {0, 9}, END}, 0, 1, BODY("\0\0\0\1\0\0\0\0x")},
      "a buffer claims 16777216 bytes"},
@@ -484,6 +494,109 @@ static void read__indices_lie_inside_their_dictionary(void **state)
                          &err, FRZ_E_CORRUPT, tries[i].phrase);
         }
     }
+}
+
+/* The first batch of a stream. */
+static void read_first(const frz_env *env, const char *schema, const batch *batches, size_t count,
+                       struct ArrowArray *out)
+{
+    char path[] = "/tmp/ipc-read-XXXXXX";
+    struct ArrowArrayStream stream = {.release = NULL};
+    frz_buf bytes = FRZ_BUF_INIT(env, FRZ_BUF_NO_LIMIT);
+    frz_error err = {0};
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    put_stream(env, schema, batches, count, &bytes);
+    write_bytes(path, bytes.data, bytes.len);
+    frz_buf_reset(&bytes);
+    assert_ok(frz_ipc_open(env, path, &stream, &err), &err);
+    unlink(path);
+    int failed = stream.get_next(&stream, out);
+    if (failed != 0) {
+        assert_ok(frz_stream_fail(&stream, failed, &err), &err);
+    }
+    stream.release(&stream);
+}
+
+/* Offsets need not begin with 0, nor end where the bytes or items do. */
+static void read__deltas_join_what_their_offsets_refer_to(void **state)
+{
+    static const batch texts[] = {{1,
+                                   {{1, 0}, END},
+                                   {{0, 0}, {0, 8}, {8, 5}, END},
+                                   .dictionary = true,
+                                   BODY(I("\0") I("\3") "abcXX")},
+                                  {1,
+                                   {{1, 0}, END},
+                                   {{0, 0}, {0, 8}, {8, 4}, END},
+                                   .dictionary = true,
+                                   .delta = true,
+                                   BODY(I("\2") I("\4") "XXyz")},
+                                  INDEX("\1")};
+    static const batch lists[] = {{1,
+                                   {{1, 0}, {3, 1}, END},
+                                   {{0, 0}, {0, 8}, {8, 1}, {16, 3}, END},
+                                   .dictionary = true,
+                                   BODY(I("\0") I("\2") W("\5") "aXX")},
+                                  {1,
+                                   {{1, 0}, {4, 1}, END},
+                                   {{0, 0}, {0, 8}, {8, 1}, {16, 4}, END},
+                                   .dictionary = true,
+                                   .delta = true,
+                                   BODY(I("\1") I("\3") W("\7") "XcdX")},
+                                  INDEX("\1")};
+    struct ArrowArray first = {.release = NULL};
+    read_first(*state, "+s(c{u})", texts, FRZ_ARRAY_COUNT(texts), &first);
+    const struct ArrowArray *values = first.children[0]->dictionary;
+    assert_int_equal(values->length, 2);
+    assert_true(frz_str_equal(frz_get_bytes(values, 0), FRZ_STR("abc")));
+    assert_true(frz_str_equal(frz_get_bytes(values, 1), FRZ_STR("yz")));
+    first.release(&first);
+    read_first(*state, "+s(c{+l(c)})", lists, FRZ_ARRAY_COUNT(lists), &first);
+    values = first.children[0]->dictionary;
+    const struct ArrowArray *items = values->children[0];
+    const int32_t *offsets = values->buffers[1];
+    assert_int_equal(offsets[0], 0);
+    assert_int_equal(offsets[1], 2);
+    assert_int_equal(offsets[2], 4);
+    assert_int_equal(items->length, 4);
+    assert_int_equal(frz_null_count(items), 1);
+    assert_true(frz_is_null(items, 1));
+    assert_int_equal(((const char *)items->buffers[1])[0], 'a');
+    assert_memory_equal((const char *)items->buffers[1] + 2, "cd", 2);
+    first.release(&first);
+}
+
+/* Rows that take no bytes are not worth a bitmap of all of them. */
+static void read__deltas_that_outgrow_their_bytes_are_refused(void **state)
+{
+    const batch batches[] = {
+        {1LL << 47, {{1LL << 47, 0}, END}, {{0, 0}, {0, 0}, END}, .dictionary = true, BODY("")},
+        {1, {{1, 1}, END}, {{0, 1}, {0, 0}, END}, .dictionary = true, .delta = true, BODY(W("\0"))},
+        INDEX("\1")};
+    frz_error err = {0};
+    int64_t rows;
+    assert_fails(read_batches(*state, "+s(c{w:0})", batches, 3, &rows, &err), &err, FRZ_E_LIMIT,
+                 "dictionary 0");
+}
+
+/* Whoever counts rows has 63 bits for them. */
+static void read__rows_of_all_batches_are_counted(void **state)
+{
+    const int64_t most = 1LL << 48;
+    const batch nulls = {most, {{most, most}, END}, {END}, BODY("")};
+    frz_buf bytes = FRZ_BUF_INIT(*state, FRZ_BUF_NO_LIMIT);
+    frz_error err = {0};
+    int64_t rows;
+    put_stream(*state, "+s(n)", &nulls, 1, &bytes);
+    for (int i = 1; i < 1 << 15; i++) {
+        assert_ok(put_batch(*state, &nulls, &bytes, &err), &err);
+    }
+    assert_fails(read_bytes(*state, bytes.data, bytes.len, &rows, &err), &err, FRZ_E_LIMIT,
+                 "more than 2^63 rows");
+    assert_int_equal(rows, INT64_MAX - most + 1);
+    frz_buf_reset(&bytes);
 }
 
 /* ---- frames and schemas ---- */
@@ -668,6 +781,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST_WITH_ENV(read__batches_that_break_a_rule_are_refused),
         TEST_WITH_ENV(read__indices_lie_inside_their_dictionary),
+        TEST_WITH_ENV(read__deltas_join_what_their_offsets_refer_to),
+        TEST_WITH_ENV(read__deltas_that_outgrow_their_bytes_are_refused),
+        TEST_WITH_ENV(read__rows_of_all_batches_are_counted),
         TEST_WITH_ENV(read__other_messages_are_refused),
         TEST_WITH_ENV(read__schemas_that_break_a_rule_are_refused),
         TEST_WITH_ENV(read__what_is_no_message_is_refused),

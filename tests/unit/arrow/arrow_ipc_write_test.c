@@ -141,12 +141,106 @@ static void write__refuses_what_breaks_the_interface(void **state)
     }
 }
 
+/* Three rows in runs whose ends have so many buffers. */
+static frz_code make_runs(const frz_env *env, size_t buffers, struct ArrowArrayStream *out,
+                          frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const frz_schema_spec spec = {.format = FRZ_STR("+r"), .n_children = 2};
+    struct ArrowSchema schema = {.release = NULL};
+    struct ArrowArray columns = {.release = NULL};
+    struct ArrowArray batch = {.release = NULL};
+    struct ArrowArray runs[2] = {{.release = NULL}, {.release = NULL}};
+    frz_buffer *parts[2] = {NULL};
+    FRZ_TRY(make_schema(env, "+s", "l", &schema, err));
+    frz_schema_release(schema.children[0]);
+    FRZ_TRY(frz_schema_make(env, &spec, schema.children[0], err));
+    FRZ_TRY(add_leaf(env, "i", "run_ends", schema.children[0]->children[0], err));
+    FRZ_TRY(add_leaf(env, "l", "values", schema.children[0]->children[1], err));
+    FRZ_TRY(frz_buffer_new(env, sizeof(int32_t), &parts[1], err));
+    *(int32_t *)(void *)parts[1]->data = 3;
+    FRZ_TRY(frz_array_make(env, 1, 0, buffers == 2 ? parts : parts + 1, buffers, NULL, 0, &runs[0],
+                           err));
+    FRZ_TRY(make_batch(env, &columns, err));
+    frz_array_move(columns.children[0], &runs[1]);
+    FRZ_TRY(frz_array_make(env, 3, 0, NULL, 0, runs, 2, &batch, err));
+    columns.children[0]->release = NULL;
+    frz_array_move(&batch, columns.children[0]);
+    rc = frz_stream_of_batches(env, &schema, &columns, 1, out, err);
+out:
+    return rc;
+}
+
+static void write__run_ends_are_looked_at_like_other_arrays(void **state)
+{
+    for (size_t buffers = 1; buffers <= 2; buffers++) {
+        struct ArrowArrayStream stream = {.release = NULL};
+        frz_error err = {0};
+        frz_buf out = FRZ_BUF_INIT(*state, FRZ_BUF_NO_LIMIT);
+        assert_ok(make_runs(*state, buffers, &stream, &err), &err);
+        frz_code rc = frz_ipc_write(*state, to_buf, &out, &stream, NULL, NULL, &err);
+        if (buffers == 2) {
+            assert_ok(rc, &err);
+        } else {
+            assert_fails(rc, &err, FRZ_E_ARGUMENT,
+                         "column \"run_ends\": an array of 1 rows, 1 buff");
+        }
+        stream.release(&stream);
+        frz_buf_reset(&out);
+    }
+}
+
 static void write__passes_on_what_the_function_fails_with(void **state)
 {
     frz_error err = {0};
     frz_buf out = FRZ_BUF_INIT(*state, 100);
     assert_fails(write_sample(*state, "+s", "l", NULL, &out, &err), &err, FRZ_E_LIMIT, "at most");
     frz_buf_reset(&out);
+}
+
+static frz_code lost_schema(void *ctx, struct ArrowSchema *out, frz_error *err)
+{
+    (void)ctx;
+    (void)out;
+    return frz_fail(err, FRZ_E_IO, "the schema is lost");
+}
+
+static frz_code own_schema(void *ctx, struct ArrowSchema *out, frz_error *err)
+{
+    return make_schema(*(const frz_env **)ctx, "+s", "l", out, err);
+}
+
+static frz_code lost_rows(void *ctx, struct ArrowArray *out, frz_error *err)
+{
+    (void)ctx;
+    (void)out;
+    return frz_fail(err, FRZ_E_CORRUPT, "reading a.parquet: the rows are lost");
+}
+
+static void keep_context(void *ctx)
+{
+    (void)ctx;
+}
+
+static void write__failures_of_the_stream_are_not_told_as_its_own(void **state)
+{
+    static const frz_stream_ops ops[] = {{lost_schema, lost_rows, keep_context},
+                                         {own_schema, lost_rows, keep_context}};
+    static const char *const wanted[] = {"the schema is lost",
+                                         "reading a.parquet: the rows are lost"};
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(ops); i++) {
+        struct ArrowArrayStream stream;
+        char text[2048];
+        frz_error err = {0};
+        frz_buf out = FRZ_BUF_INIT(*state, FRZ_BUF_NO_LIMIT);
+        assert_ok(frz_stream_make(*state, &ops[i], state, &stream, &err), &err);
+        assert_int_not_equal(frz_ipc_write(*state, to_buf, &out, &stream, NULL, NULL, &err),
+                             FRZ_OK);
+        frz_error_format(&err, text, sizeof text);
+        assert_string_equal(text, wanted[i]);
+        stream.release(&stream);
+        frz_buf_reset(&out);
+    }
 }
 
 /* As where a full disk is told of at the end. */
@@ -205,7 +299,9 @@ int main(void)
         TEST_WITH_ENV(write__a_stream_starts_with_a_message_and_ends_with_its_mark),
         TEST_WITH_ENV(write__a_file_has_its_magic_at_both_ends),
         TEST_WITH_ENV(write__refuses_what_breaks_the_interface),
+        TEST_WITH_ENV(write__run_ends_are_looked_at_like_other_arrays),
         TEST_WITH_ENV(write__passes_on_what_the_function_fails_with),
+        TEST_WITH_ENV(write__failures_of_the_stream_are_not_told_as_its_own),
         cmocka_unit_test(write__a_file_that_cannot_be_closed_is_removed),
         cmocka_unit_test(write__every_allocation_may_fail),
     };
