@@ -120,68 +120,66 @@ static void types__logical_types(void **state)
     put_text(&f.data, "30313233-3435-3637-3839-616263646566");
     assert_reads(
         &f,
-        RECORD(
-            F(1, "d", LOGICAL("\"int\"", "date")) "," F(2, "t", LOGICAL("\"long\"", "time-micros")) "," F(3, "u", "{\"type\":\"long\",\"logicalType\":\"timestamp-micros\",\"adjust-to-utc\":true}") "," F(
-                4, "v",
-                LOGICAL(
-                    "\"long\"",
-                    "local-timestamp-micros")) "," F(5, "w",
-                                                     LOGICAL(
-                                                         "\"long\"",
-                                                         "timestamp-nanos")) "," F(6, "x",
-                                                                                   "{\"type\":"
-                                                                                   "\"bytes\","
-                                                                                   "\"logicalTy"
-                                                                                   "pe\":"
-                                                                                   "\"decimal\""
-                                                                                   ",\"precisio"
-                                                                                   "n\":9,"
-                                                                                   "\"scale\":"
-                                                                                   "2}") "," F(7,
-                                                                                               "y",
-                                                                                               "{\""
-                                                                                               "typ"
-                                                                                               "e\""
-                                                                                               ":\""
-                                                                                               "fix"
-                                                                                               "ed"
-                                                                                               "\","
-                                                                                               "\"n"
-                                                                                               "ame"
-                                                                                               "\":"
-                                                                                               "\"d"
-                                                                                               "4\""
-                                                                                               ",\""
-                                                                                               "siz"
-                                                                                               "e\""
-                                                                                               ":4,"
-                                                                                               "\"l"
-                                                                                               "ogi"
-                                                                                               "cal"
-                                                                                               "Typ"
-                                                                                               "e\""
-                                                                                               ":\""
-                                                                                               "dec"
-                                                                                               "ima"
-                                                                                               "l\""
-                                                                                               ",\""
-                                                                                               "pre"
-                                                                                               "cis"
-                                                                                               "ion"
-                                                                                               "\":"
-                                                                                               "9,"
-                                                                                               "\"s"
-                                                                                               "cal"
-                                                                                               "e\""
-                                                                                               ":1"
-                                                                                               "}") "," F(8,
-                                                                                                          "z",
-                                                                                                          "{\"type\":\"fixed\",\"name\":\"u16\",\"size\":16,"
-                                                                                                          "\"logicalType\":\"uuid\"}") "," F(9,
-                                                                                                                                             "q",
-                                                                                                                                             LOGICAL(
-                                                                                                                                                 "\"string\"",
-                                                                                                                                                 "uuid"))),
+        RECORD(F(1, "d", LOGICAL("\"int\"", "date")) "," F(2, "t", LOGICAL("\"long\"", "time-micros")) "," F(3, "u", "{\"type\":\"long\",\"logicalType\":\"timestamp-micros\",\"adjust-to-utc\":true}") "," F(
+            4, "v",
+            LOGICAL(
+                "\"long\"",
+                "local-timestamp-micros")) "," F(5, "w",
+                                                 LOGICAL(
+                                                     "\"long\"",
+                                                     "timestamp-nanos")) "," F(6, "x",
+                                                                               "{\"type\":"
+                                                                               "\"bytes\","
+                                                                               "\"logicalTy"
+                                                                               "pe\":"
+                                                                               "\"decimal\""
+                                                                               ",\"precisio"
+                                                                               "n\":9,"
+                                                                               "\"scale\":"
+                                                                               "2}") "," F(7, "y",
+                                                                                           "{\""
+                                                                                           "typ"
+                                                                                           "e\""
+                                                                                           ":\""
+                                                                                           "fix"
+                                                                                           "ed"
+                                                                                           "\","
+                                                                                           "\"n"
+                                                                                           "ame"
+                                                                                           "\":"
+                                                                                           "\"d"
+                                                                                           "4\""
+                                                                                           ",\""
+                                                                                           "siz"
+                                                                                           "e\""
+                                                                                           ":4,"
+                                                                                           "\"l"
+                                                                                           "ogi"
+                                                                                           "cal"
+                                                                                           "Typ"
+                                                                                           "e\""
+                                                                                           ":\""
+                                                                                           "dec"
+                                                                                           "ima"
+                                                                                           "l\""
+                                                                                           ",\""
+                                                                                           "pre"
+                                                                                           "cis"
+                                                                                           "ion"
+                                                                                           "\":"
+                                                                                           "9,"
+                                                                                           "\"s"
+                                                                                           "cal"
+                                                                                           "e\""
+                                                                                           ":1"
+                                                                                           "}") "," F(8,
+                                                                                                      "z",
+                                                                                                      "{\"type\":\"fixed\",\"name\":\"u16\",\"size\":16,"
+                                                                                                      "\"logicalType\":\"uuid\"}") "," F(9,
+                                                                                                                                         "q",
+                                                                                                                                         LOGICAL(
+                                                                                                                                             "\"string\"",
+                                                                                                                                             "uuid"))),
         1, NULL,
         "{1969-12-31,01:00:00.000000,1969-12-31T23:59:59.999999+00:00,1970-01-01T00:00:00.000001,"
         "1970-01-01T00:00:01.000000001,-2.00,100.0,30313233-3435-3637-3839-616263646566,"
@@ -468,31 +466,32 @@ static void evolution__types_are_promoted(void **state)
     put_long(&f.data, -1);
     assert_reads(
         &f,
-        RECORD(F(1, "i", "\"int\"") "," F(
-            2, "f",
-            "\"float\"") "," F(3, "d",
-                               "{\"type\":\"bytes\",\"logicalType\":\"decimal\",\"precision\":4,"
-                               "\"scale\":2}") "," F(4, "e",
+        RECORD(F(1, "i", "\"int\"") "," F(2, "f", "\"float\"") "," F(
+            3, "d",
+            "{\"type\":\"bytes\",\"logicalType\":\"decimal\",\"precision\":4,"
+            "\"scale\":2}") "," F(4, "e",
+                                  LOGICAL(
+                                      "\"int\"",
+                                      "date")) "," F(5, "g",
                                                      LOGICAL(
                                                          "\"int\"",
-                                                         "date")) "," F(5, "g",
+                                                         "date")) "," F(6, "t",
                                                                         LOGICAL(
-                                                                            "\"int\"",
-                                                                            "date")) "," F(6, "t",
-                                                                                           LOGICAL(
-                                                                                               "\"i"
-                                                                                               "nt"
-                                                                                               "\"",
-                                                                                               "tim"
-                                                                                               "e-"
-                                                                                               "mil"
-                                                                                               "li"
-                                                                                               "s")) "," F(7,
-                                                                                                           "u",
-                                                                                                           LOGICAL(
-                                                                                                               "\"long\"",
-                                                                                                               "timestamp-"
-                                                                                                               "millis"))),
+                                                                            "\"i"
+                                                                            "nt"
+                                                                            "\"",
+                                                                            "tim"
+                                                                            "e-"
+                                                                            "mil"
+                                                                            "li"
+                                                                            "s")) "," F(7, "u",
+                                                                                        LOGICAL(
+                                                                                            "\"long"
+                                                                                            "\"",
+                                                                                            "timest"
+                                                                                            "amp-"
+                                                                                            "milli"
+                                                                                            "s"))),
         1,
         WANT(1, "i", true, "\"long\"") "," WANT(2, "f", true, "\"double\"") "," WANT(3, "d", true, "\"decimal(38,2)\"") "," WANT(
             4, "e", true,
