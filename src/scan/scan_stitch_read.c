@@ -1,0 +1,205 @@
+/*
+ * Reading a stitched file: windows of rows that all parts have at hand, and output columns out of
+ * them, by reference; lineage columns and constants are made.
+ */
+#include "scan/scan_internal.h"
+
+#define LEAST_PARALLEL_ROWS 4096
+
+/* ---- windows ---- */
+
+static bool wants_rows(const stitch_part *part)
+{
+    return part->reader != NULL && part->batch.array.release == NULL;
+}
+
+/* Have rows of a part at hand; FRZ_END at the end. */
+static frz_code fill_part(void *ctx, size_t index, frz_error *err)
+{
+    const frz_stitch *stitch = ctx;
+    stitch_part *part = &stitch->parts[index];
+    if (!wants_rows(part)) {
+        return FRZ_OK;
+    }
+    part->used = 0;
+    frz_code rc = frz_data_reader_next(part->reader, &part->batch, err);
+    return rc == FRZ_END && stitch->rows_left > 0
+               ? frz_fail(err, FRZ_E_CORRUPT, "%s: file ends %lld rows early",
+                          frz_data_file_location(part->file), (long long)stitch->rows_left)
+               : rc;
+}
+
+/* Several parts are read at once if they hold enough rows to be worth it. */
+static frz_code fill_parts(frz_stitch *stitch, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    size_t empty = 0;
+    for (size_t i = 0; i < stitch->part_count; i++) {
+        empty += wants_rows(&stitch->parts[i]);
+    }
+    if (empty > 1 && stitch->rows_left >= LEAST_PARALLEL_ROWS) {
+        return frz_parallel(stitch->env, stitch->part_count, fill_part, stitch, err);
+    }
+    for (size_t i = 0; i < stitch->part_count; i++) {
+        FRZ_TRY(fill_part(stitch, i, err));
+    }
+out:
+    return rc;
+}
+
+/* If all columns are constants: rows of one range. */
+static frz_code constant_window(frz_stitch *stitch, int64_t *first_row, int64_t *rows)
+{
+    while (stitch->range < stitch->range_count &&
+           stitch->next_row >= stitch->ranges[stitch->range].end) {
+        stitch->range++;
+        stitch->next_row =
+            stitch->range < stitch->range_count ? stitch->ranges[stitch->range].start : 0;
+    }
+    if (stitch->range == stitch->range_count) {
+        return FRZ_END;
+    }
+    *first_row = stitch->next_row;
+    *rows = FRZ_MIN(stitch->ranges[stitch->range].end - stitch->next_row, stitch->max_rows);
+    return FRZ_OK;
+}
+
+/* Have rows in every part; the window is what all of them have. FRZ_END at the end. */
+static frz_code next_window(frz_stitch *stitch, int64_t *first_row, int64_t *rows, frz_error *err)
+{
+    bool any = false;
+    frz_code rc = FRZ_OK;
+    FRZ_TRY(fill_parts(stitch, err));
+    for (size_t i = 0; i < stitch->part_count; i++) {
+        stitch_part *part = &stitch->parts[i];
+        if (part->reader == NULL) {
+            continue;
+        }
+        int64_t first = part->batch.first_row + part->used;
+        int64_t left = part->batch.array.length - part->used;
+        if (any && first != *first_row) {
+            return frz_fail(err, FRZ_E_INTERNAL, "%.*s: parts stand at rows %lld and %lld",
+                            FRZ_STR_ARG(stitch_location(stitch)), (long long)*first_row,
+                            (long long)first);
+        }
+        *rows = any ? FRZ_MIN(*rows, left) : left;
+        *first_row = first;
+        any = true;
+    }
+    rc = any ? FRZ_OK : constant_window(stitch, first_row, rows);
+out:
+    return rc;
+}
+
+/* The window is handed out: drop what is used up. */
+static void advance(frz_stitch *stitch, int64_t rows)
+{
+    stitch->next_row += rows;
+    stitch->rows_left -= rows;
+    for (size_t i = 0; i < stitch->part_count; i++) {
+        stitch_part *part = &stitch->parts[i];
+        part->used += rows;
+        if (part->batch.array.release != NULL && part->used >= part->batch.array.length) {
+            frz_array_release(&part->batch.array);
+        }
+    }
+}
+
+/* ---- columns ---- */
+
+/* A lineage column: what is stored, with nulls (or all rows, if nothing is stored) replaced by base
+ * + step * row. spec: row lineage */
+static frz_code fill_lineage(const frz_env *env, const struct ArrowArray *stored, int64_t rows,
+                             int64_t base, int64_t step, int64_t first_row, struct ArrowArray *out,
+                             frz_error *err)
+{
+    frz_buffer *buffers[2] = {NULL, NULL};
+    frz_code rc = frz_buffer_new(env, (size_t)rows * sizeof(int64_t), &buffers[1], err);
+    if (rc != FRZ_OK) {
+        return rc;
+    }
+    int64_t *values = (int64_t *)(void *)buffers[1]->data;
+    for (int64_t i = 0; i < rows; i++) {
+        bool has = stored != NULL && !frz_is_null(stored, i);
+        values[i] = has ? frz_get_i64(stored, i) : base + step * (first_row + i);
+    }
+    return frz_array_make(env, rows, 0, buffers, 2, NULL, 0, out, err);
+}
+
+static frz_code lineage_column(const frz_stitch *stitch, const frz_field *field,
+                               const struct ArrowArray *stored, int64_t first_row, int64_t rows,
+                               struct ArrowArray *out, frz_error *err)
+{
+    const frz_entry *entry = stitch->entry;
+    if (field->id == FRZ_ID_LAST_UPDATED) {
+        return fill_lineage(stitch->env, stored, rows, entry->sequence_number, 0, first_row, out,
+                            err);
+    }
+    if (entry->first_row_id == FRZ_NO_VALUE) {
+        return stored != NULL ? frz_array_slice(stitch->env, stored, 0, rows, out, err)
+                              : frz_array_nulls(stitch->env, field->type, rows, out, err);
+    }
+    return fill_lineage(stitch->env, stored, rows, entry->first_row_id, 1, first_row, out, err);
+}
+
+/* One output column of the window. */
+static frz_code make_column(const frz_stitch *stitch, size_t i, int64_t first_row, int64_t rows,
+                            struct ArrowArray *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const frz_field *field = &stitch->projection->fields[i];
+    const stitch_column *column = &stitch->columns[i];
+    struct ArrowArray slice = {0};
+    if (column->part != STITCH_CONSTANT) {
+        const stitch_part *part = &stitch->parts[column->part];
+        FRZ_TRY(frz_array_slice(stitch->env, part->batch.array.children[column->index], part->used,
+                                rows, &slice, err));
+    }
+    if (stitch_is_lineage(field->id)) {
+        FRZ_TRY(lineage_column(stitch, field, slice.release == NULL ? NULL : &slice, first_row,
+                               rows, out, err));
+    } else if (column->part == STITCH_CONSTANT) {
+        FRZ_TRY(
+            frz_array_constant(stitch->env, field->type, field->initial_default, rows, out, err));
+    } else if (field->required && frz_null_count(&slice) > 0) {
+        rc = frz_fail(err, FRZ_E_CORRUPT,
+                      "%.*s: required column \"%.*s\" (field id %d) is null in rows %lld to %lld",
+                      FRZ_STR_ARG(stitch_location(stitch)), FRZ_STR_ARG(field->name), field->id,
+                      (long long)first_row, (long long)(first_row + rows - 1));
+    } else {
+        frz_array_move(&slice, out);
+    }
+out:
+    frz_array_release(&slice);
+    return rc;
+}
+
+/* ---- batches ---- */
+
+frz_code frz_stitch_next(frz_stitch *stitch, frz_batch *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    int64_t first_row = 0, rows = 0;
+    size_t made = 0;
+    size_t n = stitch->projection->field_count;
+    struct ArrowArray *columns = NULL;
+    FRZ_TRY(next_window(stitch, &first_row, &rows, err));
+    columns = frz_alloc_zero(stitch->env, n, sizeof *columns);
+    if (columns == NULL) {
+        rc = frz_fail_nomem(err, n * sizeof *columns);
+        goto out;
+    }
+    for (; made < n; made++) {
+        FRZ_TRY(make_column(stitch, made, first_row, rows, &columns[made], err));
+    }
+    made = 0; /* the columns move, also on failure */
+    FRZ_TRY(frz_batch_make(stitch->env, rows, columns, n, &out->array, err));
+    out->first_row = first_row;
+    advance(stitch, rows);
+out:
+    for (size_t i = 0; i < made; i++) {
+        frz_array_release(&columns[i]);
+    }
+    frz_free(stitch->env, columns);
+    return rc;
+}
