@@ -5,6 +5,7 @@
  *  2. The dictionary page comes first, so pages wait in memory while the dictionary may grow.
  *  3. How the values of a page are encoded is chosen in parquet_page_encoding.c.
  */
+#include "format/parquet/parquet_kernels.h"
 #include "format/parquet/parquet_write.h"
 
 /* ---- from page to file ---- */
@@ -174,22 +175,13 @@ static page_part take_dense(const parquet_column_writer *column, const struct Ar
     return (page_part){n, n, n};
 }
 
-static size_t count_equal(const uint8_t *levels, size_t count, uint8_t level)
-{
-    size_t equal = 0;
-    for (size_t i = 0; i < count; i++) {
-        equal += levels[i] == level;
-    }
-    return equal;
-}
-
 /* Rows of one slot each, some without a value: as many as fit if all had one. */
 static page_part take_nullable(const parquet_column_writer *column, const uint8_t *def,
                                size_t count)
 {
     size_t n = room_of_page(column, count);
     n = FRZ_MIN(n, bytes_left_in_page(column) / column->leaf->width);
-    return (page_part){n, count_equal(def, n, column->leaf->max_def), n};
+    return (page_part){n, parquet_count_u8(def, n, column->leaf->max_def), n};
 }
 
 /* Rows of lists without nulls or empty lists: whole rows up to the page's bounds. */
@@ -201,7 +193,7 @@ static page_part take_lists(const parquet_column_writer *column, const uint8_t *
     while (n > 0 && n < count && rep[n] != 0) {
         n--;
     }
-    return (page_part){n, n, count_equal(rep, n, 0)};
+    return (page_part){n, n, parquet_count_u8(rep, n, 0)};
 }
 
 /* Ways without a look at every value; no slots: there is none, or the page is nearly full. */

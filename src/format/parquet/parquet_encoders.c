@@ -5,7 +5,6 @@
 #include "format/parquet/parquet_write.h"
 
 #define PACK_GROUP 8    /* values of a bit-packed group */
-#define RUN_MIN 8       /* shorter runs are packed */
 #define DELTA_BLOCK 128 /* values of a block */
 #define DELTA_MINIBLOCKS 4
 #define DELTA_MINI (DELTA_BLOCK / DELTA_MINIBLOCKS)
@@ -60,21 +59,79 @@ static inline void bits_put(bit_writer *w, uint64_t value, unsigned width)
     }
 }
 
+/* Eight numbers of up to 32 bits, width bytes in all. */
+static inline void bits_put_eight(bit_writer *w, const uint64_t v[8], unsigned width)
+{
+    if (width <= 16) {
+        bits_put(w, v[0] | v[1] << width | v[2] << 2 * width | v[3] << 3 * width, 4 * width);
+        bits_put(w, v[4] | v[5] << width | v[6] << 2 * width | v[7] << 3 * width, 4 * width);
+        return;
+    }
+    for (size_t i = 0; i < 8; i += 2) {
+        bits_put(w, v[i] | v[i + 1] << width, 2 * width);
+    }
+}
+
 /* ---- the hybrid ---- */
+
+#define EACH_BYTE UINT64_C(0x0101010101010101)
 
 static inline uint32_t item(const void *values, bool wide, size_t i)
 {
     return wide ? ((const uint32_t *)values)[i] : ((const uint8_t *)values)[i];
 }
 
+static inline bool group_is_equal(const void *values, bool wide, size_t i)
+{
+    if (!wide) {
+        uint64_t all = frz_load_le64((const uint8_t *)values + i);
+        return all == (all & UINT8_MAX) * EACH_BYTE;
+    }
+    const uint32_t *v = (const uint32_t *)values + i;
+    uint32_t differs = 0;
+    for (size_t k = 1; k < PACK_GROUP; k++) {
+        differs |= v[k] ^ v[0];
+    }
+    return differs == 0;
+}
+
+size_t parquet_equal_u8(const uint8_t *values, size_t count, uint8_t value)
+{
+    size_t i = 0;
+    for (; i + 8 <= count; i += 8) {
+        uint64_t differs = frz_load_le64(values + i) ^ value * EACH_BYTE;
+        if (differs != 0) {
+            return i + (size_t)__builtin_ctzll(differs) / 8;
+        }
+    }
+    while (i < count && values[i] == value) {
+        i++;
+    }
+    return i;
+}
+
+/* How many values from i on are the same. */
 static inline size_t run_length(const void *values, bool wide, size_t i, size_t count)
 {
     uint32_t value = item(values, wide, i);
     size_t end = i + 1;
+    if (!wide) {
+        return parquet_equal_u8((const uint8_t *)values + i, count - i, (uint8_t)value);
+    }
     while (end < count && item(values, wide, end) == value) {
         end++;
     }
     return end - i;
+}
+
+static inline void put_group(bit_writer *w, const void *values, bool wide, size_t i, size_t count,
+                             unsigned width)
+{
+    uint64_t group[PACK_GROUP] = {0};
+    for (size_t k = 0; k < count; k++) {
+        group[k] = item(values, wide, i + k);
+    }
+    bits_put_eight(w, group, width);
 }
 
 /* Values [from, to) in groups of eight, the last one filled up with zeros. */
@@ -91,13 +148,14 @@ static inline frz_code put_packed(const void *values, bool wide, size_t from, si
         return rc;
     }
     out->len += store_varint(out->data + out->len, (uint64_t)groups << 1 | 1);
-    uint8_t *start = out->data + out->len;
-    memset(start, 0, bytes);
-    bit_writer w = {start, 0, 0};
-    for (size_t i = from; i < to; i++) {
-        bits_put(&w, item(values, wide, i), width);
+    bit_writer w = {out->data + out->len, 0, 0};
+    size_t i = from;
+    for (; i + PACK_GROUP <= to; i += PACK_GROUP) {
+        put_group(&w, values, wide, i, PACK_GROUP, width);
     }
-    /* the eight-byte stores ran ahead of the values; behind them there are zeros */
+    if (i < to) {
+        put_group(&w, values, wide, i, to - i, width);
+    }
     out->len += bytes;
     return FRZ_OK;
 }
@@ -114,22 +172,23 @@ frz_code parquet_encode_run(uint32_t value, size_t count, unsigned width, frz_bu
     return rc;
 }
 
+/* A run begins with the first whole group of equal values; what comes before is packed. */
 static inline frz_code encode_hybrid(const void *values, bool wide, size_t count, unsigned width,
                                      frz_buf *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     size_t packed = 0; /* first value that is not written yet */
     size_t i = 0;
-    while (i < count) {
-        size_t run = run_length(values, wide, i, count);
-        size_t fill = (PACK_GROUP - (i - packed) % PACK_GROUP) % PACK_GROUP;
-        if (run >= fill + RUN_MIN) {
-            /* the packed values before it must be whole groups: the run lends some */
-            FRZ_TRY(put_packed(values, wide, packed, i + fill, width, out, err));
-            FRZ_TRY(parquet_encode_run(item(values, wide, i), run - fill, width, out, err));
-            packed = i + run;
+    while (count - i >= PACK_GROUP) {
+        if (!group_is_equal(values, wide, i)) {
+            i += PACK_GROUP;
+            continue;
         }
+        size_t run = run_length(values, wide, i, count);
+        FRZ_TRY(put_packed(values, wide, packed, i, width, out, err));
+        FRZ_TRY(parquet_encode_run(item(values, wide, i), run, width, out, err));
         i += run;
+        packed = i;
     }
     FRZ_TRY(put_packed(values, wide, packed, count, width, out, err));
 out:

@@ -65,32 +65,6 @@ static size_t def_slots(const parquet_write_leaf *leaf)
     return leaf->max_def > 1 ? (size_t)leaf->max_def + 1 : 0;
 }
 
-static void count_levels(const parquet_level_buffer *levels, size_t slots, int64_t *counts)
-{
-    if (slots == 0) {
-        return;
-    }
-    if (!levels->mixed) {
-        counts[levels->value] += (int64_t)levels->count;
-        return;
-    }
-    /* two tables, so that a run does not wait for its own counter */
-    uint32_t even[UINT8_MAX + 1] = {0};
-    uint32_t odd[UINT8_MAX + 1] = {0};
-    const uint8_t *p = levels->bytes.data;
-    size_t i = 0;
-    for (; i + 2 <= levels->count; i += 2) {
-        even[p[i]]++;
-        odd[p[i + 1]]++;
-    }
-    if (i < levels->count) {
-        even[p[i]]++;
-    }
-    for (size_t k = 0; k < slots; k++) {
-        counts[k] += (int64_t)even[k] + odd[k];
-    }
-}
-
 /* The first counts are those of the chunk, then come those of the pages if an index wants them. */
 static frz_code note_levels(parquet_index_out *index, const parquet_level_buffer *rep,
                             const parquet_level_buffer *def, bool by_page, frz_error *err)
@@ -111,8 +85,8 @@ static frz_code note_levels(parquet_index_out *index, const parquet_level_buffer
     int64_t *page = (int64_t *)(void *)(levels->data + levels->len);
     int64_t *chunk = (int64_t *)(void *)levels->data;
     memset(page, 0, bytes);
-    count_levels(rep, reps, page);
-    count_levels(def, slots - reps, page + reps);
+    parquet_levels_count(rep, reps, page);
+    parquet_levels_count(def, slots - reps, page + reps);
     for (size_t i = 0; i < slots; i++) {
         chunk[i] += page[i];
     }

@@ -141,6 +141,8 @@ frz_code parquet_encode_indices(const uint32_t *indices, size_t count, unsigned 
                                 frz_error *err);
 frz_code parquet_encode_run(uint32_t value, size_t count, unsigned width, frz_buf *out,
                             frz_error *err);
+/* How many values at the beginning are so. */
+size_t parquet_equal_u8(const uint8_t *values, size_t count, uint8_t value);
 /* PLAIN booleans, from one byte each. */
 frz_code parquet_encode_bools(const uint8_t *values, size_t count, frz_buf *out, frz_error *err);
 /* DELTA_BINARY_PACKED of little-endian integers of 4 or 8 bytes. */
@@ -343,6 +345,8 @@ void parquet_levels_clear(parquet_level_buffer *levels);
 /* Append the hybrid encoding of levels up to max. */
 frz_code parquet_levels_encode(const parquet_level_buffer *levels, uint8_t max, frz_buf *out,
                                frz_error *err);
+/* Add how often each level below slots occurs; all levels are. */
+void parquet_levels_count(const parquet_level_buffer *levels, size_t slots, int64_t *counts);
 
 /* ---- pages of a chunk (parquet_index_writer.c) ---- */
 
