@@ -4,10 +4,7 @@
  */
 #include "format/parquet/parquet_write.h"
 
-#define PACK_GROUP 8    /* values of a bit-packed group */
-#define DELTA_BLOCK 128 /* values of a block */
-#define DELTA_MINIBLOCKS 4
-#define DELTA_MINI (DELTA_BLOCK / DELTA_MINIBLOCKS)
+#define PACK_GROUP 8 /* values of a bit-packed group */
 #define VARINT_MAX 10
 #define SPLIT_BLOCK 128
 
@@ -30,46 +27,6 @@ static size_t store_varint(uint8_t *out, uint64_t value)
 static size_t store_zigzag(uint8_t *out, int64_t value)
 {
     return store_varint(out, ((uint64_t)value << 1) ^ (uint64_t)(value >> 63));
-}
-
-/* ---- bits, least significant first ---- */
-
-/* Whole bytes leave at once; what is left of a byte waits in bits. Eight bytes behind the end of
- * the output must be writable. */
-typedef struct bit_writer {
-    uint8_t *out;
-    uint64_t bits;
-    unsigned used; /* below 8 between calls */
-} bit_writer;
-
-static inline void bits_put(bit_writer *w, uint64_t value, unsigned width)
-{
-    uint64_t word = w->bits | value << w->used;
-    unsigned total = w->used + width;
-    frz_store_le64(w->out, word);
-    if (total < 64) {
-        w->out += total >> 3;
-        w->bits = word >> (total & ~7u);
-        w->used = total & 7;
-    } else {
-        /* at most seven bits of the value are left over; the next store writes them */
-        w->out += 8;
-        w->used = total - 64;
-        w->bits = w->used == 0 ? 0 : value >> (width - w->used);
-    }
-}
-
-/* Eight numbers of up to 32 bits, width bytes in all. */
-static inline void bits_put_eight(bit_writer *w, const uint64_t v[8], unsigned width)
-{
-    if (width <= 16) {
-        bits_put(w, v[0] | v[1] << width | v[2] << 2 * width | v[3] << 3 * width, 4 * width);
-        bits_put(w, v[4] | v[5] << width | v[6] << 2 * width | v[7] << 3 * width, 4 * width);
-        return;
-    }
-    for (size_t i = 0; i < 8; i += 2) {
-        bits_put(w, v[i] | v[i + 1] << width, 2 * width);
-    }
 }
 
 /* ---- the hybrid ---- */
@@ -124,39 +81,42 @@ static inline size_t run_length(const void *values, bool wide, size_t i, size_t 
     return end - i;
 }
 
-static inline void put_group(bit_writer *w, const void *values, bool wide, size_t i, size_t count,
-                             unsigned width)
+static void pack(const frz_env *env, const void *values, bool wide, size_t groups, unsigned width,
+                 uint8_t *out)
 {
-    uint64_t group[PACK_GROUP] = {0};
-    for (size_t k = 0; k < count; k++) {
-        group[k] = item(values, wide, i + k);
+    const parquet_write_kernels *kernels = parquet_write_kernels_of(env);
+    if (wide) {
+        kernels->pack_u32(values, groups, width, out);
+    } else {
+        kernels->pack_u8(values, groups, width, out);
     }
-    bits_put_eight(w, group, width);
 }
 
 /* Values [from, to) in groups of eight, the last one filled up with zeros. */
 static inline frz_code put_packed(const void *values, bool wide, size_t from, size_t to,
                                   unsigned width, frz_buf *out, frz_error *err)
 {
+    const size_t value_size = wide ? sizeof(uint32_t) : 1;
+    const uint8_t *start = (const uint8_t *)values + from * value_size;
+    uint32_t last[PACK_GROUP] = {0};
     if (from == to) {
         return FRZ_OK;
     }
-    size_t groups = (to - from + PACK_GROUP - 1) / PACK_GROUP;
-    size_t bytes = groups * width;
-    frz_code rc = frz_buf_reserve(out, bytes + VARINT_MAX + 8, err);
+    size_t whole = (to - from) / PACK_GROUP;
+    size_t rest = (to - from) % PACK_GROUP;
+    size_t groups = whole + (rest > 0);
+    frz_code rc = frz_buf_reserve(out, groups * width + VARINT_MAX + PARQUET_PACK_SLACK, err);
     if (rc != FRZ_OK) {
         return rc;
     }
     out->len += store_varint(out->data + out->len, (uint64_t)groups << 1 | 1);
-    bit_writer w = {out->data + out->len, 0, 0};
-    size_t i = from;
-    for (; i + PACK_GROUP <= to; i += PACK_GROUP) {
-        put_group(&w, values, wide, i, PACK_GROUP, width);
+    uint8_t *to_bytes = out->data + out->len;
+    pack(out->env, start, wide, whole, width, to_bytes);
+    if (rest > 0) {
+        memcpy(last, start + whole * PACK_GROUP * value_size, rest * value_size);
+        pack(out->env, last, wide, 1, width, to_bytes + whole * width);
     }
-    if (i < to) {
-        put_group(&w, values, wide, i, to - i, width);
-    }
-    out->len += bytes;
+    out->len += groups * width;
     return FRZ_OK;
 }
 
@@ -209,58 +169,41 @@ frz_code parquet_encode_indices(const uint32_t *indices, size_t count, unsigned 
 
 frz_code parquet_encode_bools(const uint8_t *values, size_t count, frz_buf *out, frz_error *err)
 {
-    size_t bytes = frz_bitmap_bytes((int64_t)count);
-    frz_code rc = frz_buf_reserve(out, bytes, err);
-    if (rc != FRZ_OK || count == 0) {
+    size_t whole = count / PACK_GROUP;
+    uint8_t last[PACK_GROUP] = {0};
+    frz_code rc = frz_buf_reserve(out, whole + 1 + PARQUET_PACK_SLACK, err);
+    if (rc != FRZ_OK) {
         return rc;
     }
-    uint8_t *bits = out->data + out->len;
-    memset(bits, 0, bytes);
-    for (size_t i = 0; i < count; i++) {
-        bits[i >> 3] = (uint8_t)(bits[i >> 3] | (values[i] & 1u) << (i & 7));
+    pack(out->env, values, false, whole, 1, out->data + out->len);
+    out->len += whole;
+    if (count % PACK_GROUP > 0) {
+        memcpy(last, values + whole * PACK_GROUP, count % PACK_GROUP);
+        pack(out->env, last, false, 1, 1, out->data + out->len++);
     }
-    out->len += bytes;
     return FRZ_OK;
 }
 
 /* ---- DELTA_BINARY_PACKED ---- */
 
-/* The difference of neighbours as the type's own arithmetic gives it: it wraps around, and so does
- * the addition of every reader. */
-static inline int64_t delta_at(const uint8_t *values, size_t width, size_t i)
-{
-    if (width == 4) {
-        return (int32_t)(frz_load_le32(values + 4 * i) - frz_load_le32(values + 4 * (i - 1)));
-    }
-    return (int64_t)(frz_load_le64(values + 8 * i) - frz_load_le64(values + 8 * (i - 1)));
-}
-
-static unsigned delta_width(const uint64_t *deltas, size_t count)
-{
-    uint64_t all = 0;
-    for (size_t i = 0; i < count; i++) {
-        all |= deltas[i];
-    }
-    return all == 0 ? 0 : 64u - (unsigned)__builtin_clzll(all);
-}
-
 /* A block: its least delta, a width per miniblock, the miniblocks. Those without values have width
  * 0 and no bytes; the last one with values is filled up with zeros. */
-static uint8_t *delta_block(uint64_t deltas[DELTA_BLOCK], size_t count, int64_t least, uint8_t *out)
+static uint8_t *delta_block(const parquet_write_kernels *kernels, const parquet_deltas *deltas,
+                            size_t width, uint8_t *out)
 {
-    out += store_zigzag(out, least);
-    uint8_t *widths = out;
-    out += DELTA_MINIBLOCKS;
-    for (size_t m = 0; m < DELTA_MINIBLOCKS; m++) {
-        const uint64_t *mini = deltas + m * DELTA_MINI;
-        size_t left = count > m * DELTA_MINI ? FRZ_MIN(count - m * DELTA_MINI, DELTA_MINI) : 0;
-        unsigned width = delta_width(mini, left);
-        widths[m] = (uint8_t)width;
-        bit_writer w = {out, 0, 0};
-        for (size_t i = 0; i < DELTA_MINI && width > 0; i++) {
-            bits_put(&w, i < left ? mini[i] : 0, width);
+    out += store_zigzag(out, deltas->least);
+    memcpy(out, deltas->widths, PARQUET_DELTA_MINIBLOCKS);
+    out += PARQUET_DELTA_MINIBLOCKS;
+    for (size_t m = 0; m < PARQUET_DELTA_MINIBLOCKS; m++) {
+        const size_t first = m * PARQUET_DELTA_MINI;
+        const size_t groups = PARQUET_DELTA_MINI / PACK_GROUP;
+        unsigned bits = deltas->widths[m];
+        if (bits > 0 && width == 4) {
+            kernels->pack_u32(deltas->as.narrow + first, groups, bits, out);
+        } else if (bits > 0) {
+            kernels->pack_u64(deltas->as.wide + first, groups, bits, out);
         }
-        out += (size_t)width * DELTA_MINI / 8;
+        out += groups * bits;
     }
     return out;
 }
@@ -268,8 +211,10 @@ static uint8_t *delta_block(uint64_t deltas[DELTA_BLOCK], size_t count, int64_t 
 frz_code parquet_encode_delta(const uint8_t *values, size_t count, size_t width, frz_buf *out,
                               frz_error *err)
 {
-    uint64_t deltas[DELTA_BLOCK];
-    const size_t block_max = VARINT_MAX + DELTA_MINIBLOCKS + DELTA_BLOCK * 8 + 8;
+    const parquet_write_kernels *kernels = parquet_write_kernels_of(out->env);
+    const size_t block_max =
+        VARINT_MAX + PARQUET_DELTA_MINIBLOCKS + PARQUET_DELTA_BLOCK * 8 + PARQUET_PACK_SLACK;
+    parquet_deltas deltas;
     frz_code rc = frz_buf_reserve(out, 4 * VARINT_MAX, err);
     if (rc != FRZ_OK) {
         return rc;
@@ -278,26 +223,22 @@ frz_code parquet_encode_delta(const uint8_t *values, size_t count, size_t width,
     if (count > 0) {
         first = width == 4 ? (int32_t)frz_load_le32(values) : (int64_t)frz_load_le64(values);
     }
-    out->len += store_varint(out->data + out->len, DELTA_BLOCK);
-    out->len += store_varint(out->data + out->len, DELTA_MINIBLOCKS);
+    out->len += store_varint(out->data + out->len, PARQUET_DELTA_BLOCK);
+    out->len += store_varint(out->data + out->len, PARQUET_DELTA_MINIBLOCKS);
     out->len += store_varint(out->data + out->len, count);
     out->len += store_zigzag(out->data + out->len, first);
-    for (size_t i = 1; i < count; i += DELTA_BLOCK) {
-        size_t n = FRZ_MIN(count - i, (size_t)DELTA_BLOCK);
-        int64_t least = INT64_MAX;
-        for (size_t k = 0; k < n; k++) {
-            int64_t delta = delta_at(values, width, i + k);
-            least = FRZ_MIN(least, delta);
-            deltas[k] = (uint64_t)delta;
-        }
-        for (size_t k = 0; k < n; k++) {
-            deltas[k] -= (uint64_t)least;
-        }
+    for (size_t i = 1; i < count; i += PARQUET_DELTA_BLOCK) {
+        size_t n = FRZ_MIN(count - i, (size_t)PARQUET_DELTA_BLOCK);
         rc = frz_buf_reserve(out, block_max, err);
         if (rc != FRZ_OK) {
             return rc;
         }
-        out->len = (size_t)(delta_block(deltas, n, least, out->data + out->len) - out->data);
+        if (width == 4) {
+            kernels->deltas_4(values + 4 * (i - 1), n, &deltas);
+        } else {
+            kernels->deltas_8(values + 8 * (i - 1), n, &deltas);
+        }
+        out->len = (size_t)(delta_block(kernels, &deltas, width, out->data + out->len) - out->data);
     }
     return FRZ_OK;
 }

@@ -3,6 +3,7 @@
  *
  *   parquet_thrift_writer.c   the compact protocol
  *   parquet_footer_writer.c   footer and page headers in it
+ *   parquet_kernels_write.c   inner loops of the following; parquet_pack.h is a part of them
  *   parquet_encoders.c        value and level encodings, bytes in, bytes out
  *   parquet_string_encoders.c the same for byte strings
  *   parquet_dictionary_writer.c  the distinct values of one column chunk
@@ -30,6 +31,7 @@
 #include "codec/codec.h"
 #include "format/parquet/parquet.h"
 #include "format/parquet/parquet_internal.h"
+#include "format/parquet/parquet_kernels_write.h"
 
 /* ---- Thrift compact protocol (parquet_thrift_writer.c) ---- */
 
@@ -265,6 +267,7 @@ typedef struct parquet_page_stats {
 
 /* All values of a chunk that were written so far. */
 typedef struct parquet_write_stats {
+    const parquet_write_kernels *kernels;
     parquet_bound_order order;
     size_t width;
     parquet_write_bounds bounds; /* byte strings are views of the following */
@@ -275,15 +278,8 @@ typedef struct parquet_write_stats {
     int64_t bytes; /* of values of variable length */
 } parquet_write_stats;
 
-/* Bits of a floating-point number (an unsigned one) to an integer that sorts like it, and back. */
-static inline int64_t parquet_double_key(uint64_t bits)
-{
-    return (int64_t)(bits ^ ((uint64_t)((int64_t)bits >> 63) & INT64_MAX));
-}
-static inline int32_t parquet_float_key(uint32_t bits)
-{
-    return (int32_t)(bits ^ ((uint32_t)((int32_t)bits >> 31) & INT32_MAX));
-}
+/* Bits of a number to an integer that sorts like it, and back; those of other floating-point
+ * numbers are in parquet_kernels_write.h. */
 static inline int16_t parquet_half_key(uint16_t bits)
 {
     return (int16_t)(bits ^ ((unsigned)((int16_t)bits >> 15) & INT16_MAX));

@@ -6,14 +6,13 @@
  */
 #include "format/parquet/parquet_write.h"
 
-#define DOUBLE_INF 0x7ff0000000000000u
-#define FLOAT_INF 0x7f800000u
 #define HALF_INF 0x7c00u
 
 void parquet_write_stats_init(parquet_write_stats *stats, const frz_env *env,
                               const parquet_write_leaf *leaf)
 {
-    *stats = (parquet_write_stats){.order = leaf->order, .width = leaf->width};
+    *stats = (parquet_write_stats){
+        .kernels = parquet_write_kernels_of(env), .order = leaf->order, .width = leaf->width};
     frz_buf_init(&stats->lower_bytes, env, FRZ_BUF_NO_LIMIT);
     frz_buf_init(&stats->upper_bytes, env, FRZ_BUF_NO_LIMIT);
 }
@@ -41,15 +40,11 @@ static void page_booleans(parquet_page_stats *page, const uint8_t *values, size_
     set_numbers(page, any_false ? 0 : 1, any_true ? 1 : 0);
 }
 
-static void page_int32(parquet_page_stats *page, const uint8_t *values, size_t count)
+static void page_int32(const parquet_write_kernels *k, parquet_page_stats *page,
+                       const uint8_t *values, size_t count)
 {
-    int32_t lower = INT32_MAX;
-    int32_t upper = INT32_MIN;
-    for (size_t i = 0; i < count; i++) {
-        int32_t v = (int32_t)frz_load_le32(values + 4 * i);
-        lower = FRZ_MIN(lower, v);
-        upper = FRZ_MAX(upper, v);
-    }
+    int32_t lower, upper;
+    k->bounds_int32(values, count, &lower, &upper);
     set_numbers(page, lower, upper);
 }
 
@@ -65,14 +60,20 @@ static void page_uint32(parquet_page_stats *page, const uint8_t *values, size_t 
     set_numbers(page, lower, upper);
 }
 
-static void page_int64(parquet_page_stats *page, const uint8_t *values, size_t count,
-                       bool is_signed)
+static void page_int64(const parquet_write_kernels *k, parquet_page_stats *page,
+                       const uint8_t *values, size_t count)
+{
+    int64_t lower, upper;
+    k->bounds_int64(values, count, &lower, &upper);
+    set_numbers(page, lower, upper);
+}
+
+static void page_uint64(parquet_page_stats *page, const uint8_t *values, size_t count)
 {
     int64_t lower = INT64_MAX;
     int64_t upper = INT64_MIN;
-    const uint64_t flip = is_signed ? 0 : (uint64_t)1 << 63;
     for (size_t i = 0; i < count; i++) {
-        int64_t v = (int64_t)(frz_load_le64(values + 8 * i) ^ flip);
+        int64_t v = parquet_uint64_key(frz_load_le64(values + 8 * i));
         lower = FRZ_MIN(lower, v);
         upper = FRZ_MAX(upper, v);
     }
@@ -94,37 +95,19 @@ static void page_half(parquet_page_stats *page, const uint8_t *values, size_t co
     set_numbers(page, lower, upper);
 }
 
-static void page_float(parquet_page_stats *page, const uint8_t *values, size_t count)
+static void page_float(const parquet_write_kernels *k, parquet_page_stats *page,
+                       const uint8_t *values, size_t count)
 {
-    int32_t lower = INT32_MAX;
-    int32_t upper = INT32_MIN;
-    int64_t nans = 0;
-    for (size_t i = 0; i < count; i++) {
-        uint32_t bits = frz_load_le32(values + 4 * i);
-        bool nan = (bits & INT32_MAX) > FLOAT_INF;
-        int32_t key = parquet_float_key(bits);
-        nans += nan;
-        lower = !nan && key < lower ? key : lower;
-        upper = !nan && key > upper ? key : upper;
-    }
-    page->nans = nans;
+    int32_t lower, upper;
+    page->nans = (int64_t)k->bounds_float(values, count, &lower, &upper);
     set_numbers(page, lower, upper);
 }
 
-static void page_double(parquet_page_stats *page, const uint8_t *values, size_t count)
+static void page_double(const parquet_write_kernels *k, parquet_page_stats *page,
+                        const uint8_t *values, size_t count)
 {
-    int64_t lower = INT64_MAX;
-    int64_t upper = INT64_MIN;
-    int64_t nans = 0;
-    for (size_t i = 0; i < count; i++) {
-        uint64_t bits = frz_load_le64(values + 8 * i);
-        bool nan = (bits & INT64_MAX) > DOUBLE_INF;
-        int64_t key = parquet_double_key(bits);
-        nans += nan;
-        lower = !nan && key < lower ? key : lower;
-        upper = !nan && key > upper ? key : upper;
-    }
-    page->nans = nans;
+    int64_t lower, upper;
+    page->nans = (int64_t)k->bounds_double(values, count, &lower, &upper);
     set_numbers(page, lower, upper);
 }
 
@@ -194,23 +177,25 @@ static void measure_page(const parquet_write_stats *stats, const uint8_t *values
         page_booleans(page, values, count);
         break;
     case PARQUET_BOUND_INT32:
-        page_int32(page, values, count);
+        page_int32(stats->kernels, page, values, count);
         break;
     case PARQUET_BOUND_UINT32:
         page_uint32(page, values, count);
         break;
     case PARQUET_BOUND_INT64:
+        page_int64(stats->kernels, page, values, count);
+        break;
     case PARQUET_BOUND_UINT64:
-        page_int64(page, values, count, stats->order == PARQUET_BOUND_INT64);
+        page_uint64(page, values, count);
         break;
     case PARQUET_BOUND_HALF:
         page_half(page, values, count);
         break;
     case PARQUET_BOUND_FLOAT:
-        page_float(page, values, count);
+        page_float(stats->kernels, page, values, count);
         break;
     case PARQUET_BOUND_DOUBLE:
-        page_double(page, values, count);
+        page_double(stats->kernels, page, values, count);
         break;
     case PARQUET_BOUND_BYTES:
     case PARQUET_BOUND_SIGNED_BYTES:

@@ -1,0 +1,151 @@
+/*
+ * The plain loops of encoding, and the choice.
+ */
+#include "format/parquet/parquet_kernels_write.h"
+#include "format/parquet/parquet_pack.h"
+
+/* ---- packing ---- */
+
+static void plain_pack_u8(const uint8_t *values, size_t groups, unsigned width, uint8_t *out)
+{
+    parquet_pack_8(values, groups, width, out);
+}
+
+static void plain_pack_u32(const uint32_t *values, size_t groups, unsigned width, uint8_t *out)
+{
+    parquet_pack_32(values, groups, width, out);
+}
+
+static void plain_pack_u64(const uint64_t *values, size_t groups, unsigned width, uint8_t *out)
+{
+    parquet_pack_64(values, groups, width, out);
+}
+
+/* ---- bounds ---- */
+
+static void plain_bounds_int32(const uint8_t *values, size_t n, int32_t *lower, int32_t *upper)
+{
+    *lower = INT32_MAX;
+    *upper = INT32_MIN;
+    for (size_t i = 0; i < n; i++) {
+        int32_t v = (int32_t)frz_load_le32(values + 4 * i);
+        *lower = FRZ_MIN(*lower, v);
+        *upper = FRZ_MAX(*upper, v);
+    }
+}
+
+static void plain_bounds_int64(const uint8_t *values, size_t n, int64_t *lower, int64_t *upper)
+{
+    *lower = INT64_MAX;
+    *upper = INT64_MIN;
+    for (size_t i = 0; i < n; i++) {
+        int64_t v = (int64_t)frz_load_le64(values + 8 * i);
+        *lower = FRZ_MIN(*lower, v);
+        *upper = FRZ_MAX(*upper, v);
+    }
+}
+
+static size_t plain_bounds_float(const uint8_t *values, size_t n, int32_t *lower, int32_t *upper)
+{
+    int32_t least = INT32_MAX;
+    int32_t most = INT32_MIN;
+    size_t nans = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t bits = frz_load_le32(values + 4 * i);
+        bool nan = (bits & INT32_MAX) > PARQUET_FLOAT_INF;
+        int32_t key = parquet_float_key(bits);
+        nans += nan;
+        least = !nan && key < least ? key : least;
+        most = !nan && key > most ? key : most;
+    }
+    *lower = least;
+    *upper = most;
+    return nans;
+}
+
+static size_t plain_bounds_double(const uint8_t *values, size_t n, int64_t *lower, int64_t *upper)
+{
+    int64_t least = INT64_MAX;
+    int64_t most = INT64_MIN;
+    size_t nans = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bits = frz_load_le64(values + 8 * i);
+        bool nan = (bits & INT64_MAX) > PARQUET_DOUBLE_INF;
+        int64_t key = parquet_double_key(bits);
+        nans += nan;
+        least = !nan && key < least ? key : least;
+        most = !nan && key > most ? key : most;
+    }
+    *lower = least;
+    *upper = most;
+    return nans;
+}
+
+/* ---- deltas ---- */
+
+static uint8_t width_of(uint64_t bits)
+{
+    return (uint8_t)(bits == 0 ? 0 : 64 - __builtin_clzll(bits));
+}
+
+static void plain_deltas_4(const uint8_t *values, size_t n, parquet_deltas *out)
+{
+    uint32_t *deltas = out->as.narrow;
+    int32_t least = INT32_MAX;
+    for (size_t i = 0; i < n; i++) {
+        deltas[i] = frz_load_le32(values + 4 * (i + 1)) - frz_load_le32(values + 4 * i);
+        least = FRZ_MIN(least, (int32_t)deltas[i]);
+    }
+    for (size_t m = 0; m < PARQUET_DELTA_MINIBLOCKS; m++) {
+        uint32_t all = 0;
+        for (size_t i = m * PARQUET_DELTA_MINI; i < (m + 1) * PARQUET_DELTA_MINI; i++) {
+            deltas[i] = i < n ? deltas[i] - (uint32_t)least : 0;
+            all |= deltas[i];
+        }
+        out->widths[m] = width_of(all);
+    }
+    out->least = least;
+}
+
+static void plain_deltas_8(const uint8_t *values, size_t n, parquet_deltas *out)
+{
+    uint64_t *deltas = out->as.wide;
+    int64_t least = INT64_MAX;
+    for (size_t i = 0; i < n; i++) {
+        deltas[i] = frz_load_le64(values + 8 * (i + 1)) - frz_load_le64(values + 8 * i);
+        least = FRZ_MIN(least, (int64_t)deltas[i]);
+    }
+    for (size_t m = 0; m < PARQUET_DELTA_MINIBLOCKS; m++) {
+        uint64_t all = 0;
+        for (size_t i = m * PARQUET_DELTA_MINI; i < (m + 1) * PARQUET_DELTA_MINI; i++) {
+            deltas[i] = i < n ? deltas[i] - (uint64_t)least : 0;
+            all |= deltas[i];
+        }
+        out->widths[m] = width_of(all);
+    }
+    out->least = least;
+}
+
+const parquet_write_kernels parquet_write_kernels_plain = {
+    .name = "plain",
+    .pack_u8 = plain_pack_u8,
+    .pack_u32 = plain_pack_u32,
+    .pack_u64 = plain_pack_u64,
+    .bounds_int32 = plain_bounds_int32,
+    .bounds_int64 = plain_bounds_int64,
+    .bounds_float = plain_bounds_float,
+    .bounds_double = plain_bounds_double,
+    .deltas_4 = plain_deltas_4,
+    .deltas_8 = plain_deltas_8,
+};
+
+const parquet_write_kernels *parquet_write_kernels_of(const frz_env *env)
+{
+#if defined(__x86_64__)
+    if ((env->cpu & FRZ_CPU_AVX2) != 0) {
+        return &parquet_write_kernels_avx2;
+    }
+#endif
+    (void)env;
+    return &parquet_write_kernels_plain;
+}

@@ -1,0 +1,238 @@
+/*
+ * The loops of encoding with AVX2. Ragged ends go to the plain loops.
+ */
+#include "format/parquet/parquet_kernels_write.h"
+#include "format/parquet/parquet_pack.h"
+
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+
+#define AVX2 __attribute__((target("avx2,bmi,bmi2,popcnt,lzcnt")))
+#define AVX2_INLINE                                                                                \
+    static inline __attribute__((always_inline, target("avx2,bmi,bmi2,popcnt,lzcnt")))
+
+static const parquet_write_kernels *const plain = &parquet_write_kernels_plain;
+
+AVX2_INLINE __m256i load(const void *p)
+{
+    return _mm256_loadu_si256((const __m256i *)p);
+}
+
+AVX2_INLINE __m256i min_epi64(__m256i a, __m256i b)
+{
+    return _mm256_blendv_epi8(a, b, _mm256_cmpgt_epi64(a, b));
+}
+
+AVX2_INLINE __m256i max_epi64(__m256i a, __m256i b)
+{
+    return _mm256_blendv_epi8(b, a, _mm256_cmpgt_epi64(a, b));
+}
+
+/* ---- packing ---- */
+
+AVX2 static void avx2_pack_u8(const uint8_t *values, size_t groups, unsigned width, uint8_t *out)
+{
+    parquet_pack_8(values, groups, width, out);
+}
+
+AVX2 static void avx2_pack_u32(const uint32_t *values, size_t groups, unsigned width, uint8_t *out)
+{
+    parquet_pack_32(values, groups, width, out);
+}
+
+AVX2 static void avx2_pack_u64(const uint64_t *values, size_t groups, unsigned width, uint8_t *out)
+{
+    parquet_pack_64(values, groups, width, out);
+}
+
+/* ---- bounds: lanes first, then the lanes and the rest as the plain loops do ---- */
+
+AVX2_INLINE void join_32(__m256i lower, __m256i upper, int32_t *out_lower, int32_t *out_upper)
+{
+    int32_t lanes[16];
+    _mm256_storeu_si256((__m256i *)lanes, lower);
+    _mm256_storeu_si256((__m256i *)(lanes + 8), upper);
+    for (size_t i = 0; i < 8; i++) {
+        *out_lower = FRZ_MIN(*out_lower, lanes[i]);
+        *out_upper = FRZ_MAX(*out_upper, lanes[i + 8]);
+    }
+}
+
+AVX2_INLINE void join_64(__m256i lower, __m256i upper, int64_t *out_lower, int64_t *out_upper)
+{
+    int64_t lanes[8];
+    _mm256_storeu_si256((__m256i *)lanes, lower);
+    _mm256_storeu_si256((__m256i *)(lanes + 4), upper);
+    for (size_t i = 0; i < 4; i++) {
+        *out_lower = FRZ_MIN(*out_lower, lanes[i]);
+        *out_upper = FRZ_MAX(*out_upper, lanes[i + 4]);
+    }
+}
+
+AVX2 static void avx2_bounds_int32(const uint8_t *values, size_t n, int32_t *lower, int32_t *upper)
+{
+    __m256i least[2] = {_mm256_set1_epi32(INT32_MAX), _mm256_set1_epi32(INT32_MAX)};
+    __m256i most[2] = {_mm256_set1_epi32(INT32_MIN), _mm256_set1_epi32(INT32_MIN)};
+    size_t i = 0;
+    for (; i + 16 <= n; i += 16) {
+        for (size_t k = 0; k < 2; k++) {
+            __m256i v = load(values + 4 * i + 32 * k);
+            least[k] = _mm256_min_epi32(least[k], v);
+            most[k] = _mm256_max_epi32(most[k], v);
+        }
+    }
+    plain->bounds_int32(values + 4 * i, n - i, lower, upper);
+    join_32(_mm256_min_epi32(least[0], least[1]), _mm256_max_epi32(most[0], most[1]), lower, upper);
+}
+
+AVX2 static void avx2_bounds_int64(const uint8_t *values, size_t n, int64_t *lower, int64_t *upper)
+{
+    __m256i least[2] = {_mm256_set1_epi64x(INT64_MAX), _mm256_set1_epi64x(INT64_MAX)};
+    __m256i most[2] = {_mm256_set1_epi64x(INT64_MIN), _mm256_set1_epi64x(INT64_MIN)};
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        for (size_t k = 0; k < 2; k++) {
+            __m256i v = load(values + 8 * i + 32 * k);
+            least[k] = min_epi64(least[k], v);
+            most[k] = max_epi64(most[k], v);
+        }
+    }
+    plain->bounds_int64(values + 8 * i, n - i, lower, upper);
+    join_64(min_epi64(least[0], least[1]), max_epi64(most[0], most[1]), lower, upper);
+}
+
+AVX2 static size_t avx2_bounds_float(const uint8_t *values, size_t n, int32_t *lower,
+                                     int32_t *upper)
+{
+    const __m256i magnitude = _mm256_set1_epi32(INT32_MAX);
+    const __m256i inf = _mm256_set1_epi32(PARQUET_FLOAT_INF);
+    const __m256i lowest = _mm256_set1_epi32(INT32_MIN);
+    __m256i least = magnitude;
+    __m256i most = lowest;
+    size_t nans = 0;
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        __m256i v = load(values + 4 * i);
+        __m256i nan = _mm256_cmpgt_epi32(_mm256_and_si256(v, magnitude), inf);
+        __m256i key = _mm256_xor_si256(v, _mm256_and_si256(_mm256_srai_epi32(v, 31), magnitude));
+        least = _mm256_min_epi32(least, _mm256_blendv_epi8(key, magnitude, nan));
+        most = _mm256_max_epi32(most, _mm256_blendv_epi8(key, lowest, nan));
+        nans += (size_t)__builtin_popcount((unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(nan)));
+    }
+    nans += plain->bounds_float(values + 4 * i, n - i, lower, upper);
+    join_32(least, most, lower, upper);
+    return nans;
+}
+
+AVX2 static size_t avx2_bounds_double(const uint8_t *values, size_t n, int64_t *lower,
+                                      int64_t *upper)
+{
+    const __m256i magnitude = _mm256_set1_epi64x(INT64_MAX);
+    const __m256i inf = _mm256_set1_epi64x(PARQUET_DOUBLE_INF);
+    const __m256i lowest = _mm256_set1_epi64x(INT64_MIN);
+    __m256i least = magnitude;
+    __m256i most = lowest;
+    size_t nans = 0;
+    size_t i = 0;
+    for (; i + 4 <= n; i += 4) {
+        __m256i v = load(values + 8 * i);
+        __m256i nan = _mm256_cmpgt_epi64(_mm256_and_si256(v, magnitude), inf);
+        __m256i negative = _mm256_cmpgt_epi64(_mm256_setzero_si256(), v);
+        __m256i key = _mm256_xor_si256(v, _mm256_and_si256(negative, magnitude));
+        least = min_epi64(least, _mm256_blendv_epi8(key, magnitude, nan));
+        most = max_epi64(most, _mm256_blendv_epi8(key, lowest, nan));
+        nans += (size_t)__builtin_popcount((unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(nan)));
+    }
+    nans += plain->bounds_double(values + 8 * i, n - i, lower, upper);
+    join_64(least, most, lower, upper);
+    return nans;
+}
+
+/* ---- deltas of whole blocks ---- */
+
+AVX2_INLINE uint64_t join_bits(__m256i v)
+{
+    __m128i half = _mm_or_si128(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
+    return (uint64_t)_mm_cvtsi128_si64(half) | (uint64_t)_mm_extract_epi64(half, 1);
+}
+
+AVX2 static void avx2_deltas_4(const uint8_t *values, size_t n, parquet_deltas *out)
+{
+    enum { LANES = 8, VECTORS = PARQUET_DELTA_BLOCK / LANES };
+    uint32_t *deltas = out->as.narrow;
+    __m256i low = _mm256_set1_epi32(INT32_MAX);
+    int32_t least = INT32_MAX;
+    int32_t unused = INT32_MIN;
+    if (n < PARQUET_DELTA_BLOCK) {
+        plain->deltas_4(values, n, out);
+        return;
+    }
+    for (size_t i = 0; i < VECTORS; i++) {
+        const uint8_t *p = values + 4 * LANES * i;
+        __m256i d = _mm256_sub_epi32(load(p + 4), load(p));
+        low = _mm256_min_epi32(low, d);
+        _mm256_storeu_si256((__m256i *)(deltas + LANES * i), d);
+    }
+    join_32(low, low, &least, &unused);
+    low = _mm256_set1_epi32(least);
+    for (size_t m = 0; m < PARQUET_DELTA_MINIBLOCKS; m++) {
+        __m256i all = _mm256_setzero_si256();
+        for (size_t i = 0; i < PARQUET_DELTA_MINI; i += LANES) {
+            uint32_t *p = deltas + m * PARQUET_DELTA_MINI + i;
+            __m256i d = _mm256_sub_epi32(load(p), low);
+            all = _mm256_or_si256(all, d);
+            _mm256_storeu_si256((__m256i *)p, d);
+        }
+        uint64_t bits = join_bits(all);
+        out->widths[m] = (uint8_t)(32 - _lzcnt_u32((uint32_t)(bits | bits >> 32)));
+    }
+    out->least = least;
+}
+
+AVX2 static void avx2_deltas_8(const uint8_t *values, size_t n, parquet_deltas *out)
+{
+    enum { LANES = 4, VECTORS = PARQUET_DELTA_BLOCK / LANES };
+    uint64_t *deltas = out->as.wide;
+    __m256i low = _mm256_set1_epi64x(INT64_MAX);
+    int64_t least = INT64_MAX;
+    int64_t unused = INT64_MIN;
+    if (n < PARQUET_DELTA_BLOCK) {
+        plain->deltas_8(values, n, out);
+        return;
+    }
+    for (size_t i = 0; i < VECTORS; i++) {
+        const uint8_t *p = values + 8 * LANES * i;
+        __m256i d = _mm256_sub_epi64(load(p + 8), load(p));
+        low = min_epi64(low, d);
+        _mm256_storeu_si256((__m256i *)(deltas + LANES * i), d);
+    }
+    join_64(low, low, &least, &unused);
+    low = _mm256_set1_epi64x(least);
+    for (size_t m = 0; m < PARQUET_DELTA_MINIBLOCKS; m++) {
+        __m256i all = _mm256_setzero_si256();
+        for (size_t i = 0; i < PARQUET_DELTA_MINI; i += LANES) {
+            uint64_t *p = deltas + m * PARQUET_DELTA_MINI + i;
+            __m256i d = _mm256_sub_epi64(load(p), low);
+            all = _mm256_or_si256(all, d);
+            _mm256_storeu_si256((__m256i *)p, d);
+        }
+        out->widths[m] = (uint8_t)(64 - _lzcnt_u64(join_bits(all)));
+    }
+    out->least = least;
+}
+
+const parquet_write_kernels parquet_write_kernels_avx2 = {
+    .name = "avx2",
+    .pack_u8 = avx2_pack_u8,
+    .pack_u32 = avx2_pack_u32,
+    .pack_u64 = avx2_pack_u64,
+    .bounds_int32 = avx2_bounds_int32,
+    .bounds_int64 = avx2_bounds_int64,
+    .bounds_float = avx2_bounds_float,
+    .bounds_double = avx2_bounds_double,
+    .deltas_4 = avx2_deltas_4,
+    .deltas_8 = avx2_deltas_8,
+};
+
+#endif
