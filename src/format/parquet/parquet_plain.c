@@ -17,11 +17,28 @@ static inline int64_t place_at(const int64_t *places, int64_t first, size_t i)
     return places != NULL ? places[i] : first + (int64_t)i;
 }
 
+/* Eight bits as a byte each: each byte of the product keeps one of them, and any of these carries
+ * into the top bit. */
+static inline uint64_t bits_to_bytes(unsigned bits)
+{
+    const uint64_t each = UINT64_C(0x0101010101010101);
+    uint64_t one = bits * each & UINT64_C(0x8040201008040201);
+    return (one + 0x7f * each) >> 7 & each;
+}
+
 static void append_bools(const struct ArrowArray *array, const int64_t *places, int64_t first,
                          size_t count, frz_buf *out)
 {
-    for (size_t i = 0; i < count; i++) {
-        out->data[out->len + i] = frz_get_bool(array, place_at(places, first, i));
+    uint8_t *to = out->data + out->len;
+    size_t i = 0;
+    /* the last bits come one by one, since behind their byte there may be none */
+    for (; places == NULL && i + 16 <= count; i += 8) {
+        int64_t at = array->offset + first + (int64_t)i;
+        const uint8_t *p = (const uint8_t *)array->buffers[1] + at / 8;
+        frz_store_le64(to + i, bits_to_bytes(frz_load_le16(p) >> at % 8 & UINT8_MAX));
+    }
+    for (; i < count; i++) {
+        to[i] = frz_get_bool(array, place_at(places, first, i));
     }
     out->len += count;
 }
