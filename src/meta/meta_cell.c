@@ -51,8 +51,8 @@ frz_code meta_copy_bytes(meta_cell c, frz_arena *arena, frz_str *out, frz_error 
     return bytes.ptr == NULL ? FRZ_OK : frz_arena_str(arena, bytes, out, err);
 }
 
-frz_code meta_copy_i32_list(meta_cell c, const char *name, frz_arena *arena, const int32_t **out,
-                            size_t *count, frz_error *err)
+frz_code meta_copy_id_list(meta_cell c, const char *name, frz_arena *arena, const int32_t **out,
+                           size_t *count, frz_error *err)
 {
     size_t n = meta_cell_size(c);
     int32_t *values = frz_arena_array(arena, n, sizeof *values);
@@ -60,10 +60,16 @@ frz_code meta_copy_i32_list(meta_cell c, const char *name, frz_arena *arena, con
         return frz_fail_nomem(err, n * sizeof *values);
     }
     for (size_t i = 0; i < n; i++) {
-        frz_code rc = meta_want_i32(meta_cell_element(c, i), name, &values[i], err);
+        int64_t id = 0;
+        frz_code rc = meta_want_i64(meta_cell_element(c, i), name, &id, err);
+        if (rc == FRZ_OK && (id < 0 || id > INT32_MAX)) {
+            rc = frz_fail(err, FRZ_E_CORRUPT, "%s: expected field ids, found %lld", name,
+                          (long long)id);
+        }
         if (rc != FRZ_OK) {
             return rc;
         }
+        values[i] = (int32_t)id;
     }
     *out = values;
     *count = n;

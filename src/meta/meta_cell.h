@@ -80,8 +80,8 @@ frz_code meta_want_text(meta_cell c, const char *name, frz_arena *arena, frz_str
 /* Bytes that may be null (ptr NULL); copied. */
 frz_code meta_copy_bytes(meta_cell c, frz_arena *arena, frz_str *out, frz_error *err);
 /* list<int> and list<long> without nulls; copied. */
-frz_code meta_copy_i32_list(meta_cell c, const char *name, frz_arena *arena, const int32_t **out,
-                            size_t *count, frz_error *err);
+frz_code meta_copy_id_list(meta_cell c, const char *name, frz_arena *arena, const int32_t **out,
+                           size_t *count, frz_error *err);
 frz_code meta_copy_count_list(meta_cell c, const char *name, frz_arena *arena, const int64_t **out,
                               size_t *count, frz_error *err);
 

@@ -324,8 +324,8 @@ static frz_code read_rest(const legacy_row *r, frz_arena *arena, frz_entry *e, f
     e->sort_order_id = FRZ_MAX(meta_cell_i32(member(r, META_DF_SORT_ORDER_ID), -1), -1);
     FRZ_TRY(meta_copy_count_list(member(r, META_DF_SPLIT_OFFSETS), "split_offsets", arena,
                                  &e->split_offsets, &e->split_count, err));
-    FRZ_TRY(meta_copy_i32_list(member(r, META_DF_EQUALITY_IDS), "equality_ids", arena,
-                               &e->equality_ids, &e->equality_id_count, err));
+    FRZ_TRY(meta_copy_id_list(member(r, META_DF_EQUALITY_IDS), "equality_ids", arena,
+                              &e->equality_ids, &e->equality_id_count, err));
     FRZ_TRY(meta_copy_bytes(member(r, META_DF_REFERENCED_DATA_FILE), arena,
                             &e->referenced_data_file, err));
     FRZ_TRY(read_vector(r, e, err));

@@ -122,7 +122,8 @@ static frz_code member_type(frz_arena *arena, size_t member, const frz_type *par
                    ? meta_list_type(arena, FRZ_ID_SPLIT_OFFSETS_ELEMENT,
                                     frz_type_primitive(FRZ_TYPE_LONG), out, err)
                    : meta_list_type(arena, FRZ_ID_EQUALITY_IDS_ELEMENT,
-                                    frz_type_primitive(FRZ_TYPE_INT), out, err);
+                                    /* int by the specification; PyIceberg writes long */
+                                    frz_type_primitive(FRZ_TYPE_LONG), out, err);
     case FRZ_TYPE_STRUCT:
         *out = partition;
         return FRZ_OK;

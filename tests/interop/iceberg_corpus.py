@@ -5,14 +5,15 @@ import os
 import re
 import struct
 import subprocess
-from datetime import date, datetime, time, timezone
+from datetime import date, time
 from decimal import Decimal
 from pathlib import Path
 
 from frazil import BUILD
 
 CORPORA = Path(os.environ.get("FRAZIL_CORPORA", "../shared/corpora")).resolve()
-UTC = timezone.utc
+ENGINES = CORPORA / "iceberg-engines"
+ENGINE_MAPS = [(f"{scheme}/golden-engines/", f"{ENGINES}/") for scheme in ("file://", "file:", "")]
 
 
 def listing(path):
