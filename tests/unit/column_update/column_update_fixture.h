@@ -160,7 +160,7 @@ static inline const frz_type *column_type(fixture *f, int column, int32_t id)
 {
     frz_type *type = frz_arena_alloc(&f->arena, sizeof *type);
     frz_field *fields = frz_arena_array(&f->arena, 2, sizeof *fields);
-    int32_t first = id == 0 ? 0 : id + 1, second = id == 0 ? 0 : id + 2;
+    int32_t first = id == FRZ_ID_NONE ? id : id + 1, second = id == FRZ_ID_NONE ? id : id + 2;
     switch (model_columns[column].kind) {
     case KIND_LONG:
         return frz_type_primitive(FRZ_TYPE_LONG);
@@ -194,7 +194,7 @@ static inline const frz_type *file_type(fixture *f, bool ids)
     const frz_type *type = NULL;
     frz_field fields[COL_FIRST_ADDED];
     for (int i = 0; i < COL_FIRST_ADDED; i++) {
-        int32_t id = ids ? 10 + 7 * i : 0;
+        int32_t id = ids ? 10 + 7 * i : FRZ_ID_NONE;
         fields[i] = (frz_field){.id = id,
                                 .required = i == COL_ID,
                                 .name = frz_str_from(model_columns[i].name),

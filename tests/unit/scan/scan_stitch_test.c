@@ -713,7 +713,8 @@ static frz_code read_with(const frz_env *env, frz_error *err)
 {
     const frz_field fields[] = {LONG(1, "id"), LONG(2, "a"), LONG(9, "new"), frz_field_row_id};
     const frz_type type = {.id = FRZ_TYPE_STRUCT, .fields = fields, .field_count = 4};
-    frz_table table = {.env = env, .base = prepared->base};
+    frz_table table = prepared->table;
+    table.env = env;
     frz_stitch_request request = {.projection = &type};
     frz_stitch *stitch = NULL;
     frz_batch batch = {0};
