@@ -205,9 +205,9 @@ typedef struct ipc_reading {
 /* The columns of a batch, or the values of a dictionary, all checked. */
 frz_code ipc_array_batch(ipc_reading *reading, const ipc_field *root, const ipc_message *message,
                          struct ArrowArray *out, frz_error *err);
-/* most: bytes that may be decompressed; what was is taken off. */
+/* What is decompressed is added to held and to the bytes of all dictionaries, also on failure. */
 frz_code ipc_array_values(ipc_reading *reading, const ipc_field *field, const ipc_message *message,
-                          uint64_t *most, struct ArrowArray *out, frz_error *err);
+                          uint64_t *held, struct ArrowArray *out, frz_error *err);
 /* No rows of the field's values. */
 frz_code ipc_array_empty(ipc_reading *reading, const ipc_field *field, struct ArrowArray *out,
                          frz_error *err);

@@ -25,7 +25,8 @@ typedef struct decoder {
     flat_vector nodes, buffers, views;
     size_t node, buffer, view; /* taken so far */
     uint64_t body_left;        /* bytes that buffers have not taken */
-    uint64_t *most;            /* bytes that may be decompressed */
+    uint64_t most;             /* bytes that may be decompressed */
+    uint64_t *held;            /* of a dictionary: counts those bytes; else NULL */
     frz_codec *codec;          /* NULL: plain buffers */
     uint64_t ratio;
 } decoder;
@@ -52,9 +53,14 @@ static frz_code open_codec(decoder *d, const flat_table *compression, frz_error 
     return rc;
 }
 
+static uint64_t most_of(const ipc_message *message)
+{
+    return FRZ_MAX(LARGE_BODY, message->body->size * LARGE_RATIO);
+}
+
 /* RecordBatch: length, nodes, buffers, compression, variadicBufferCounts. */
 static frz_code decoder_open(decoder *d, ipc_reading *reading, const ipc_message *message,
-                             const flat_table *batch, uint64_t *most, frz_error *err)
+                             const flat_table *batch, uint64_t *held, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     flat_table compression = flat_get_table(batch, 3);
@@ -65,7 +71,8 @@ static frz_code decoder_open(decoder *d, ipc_reading *reading, const ipc_message
                    .buffers = flat_get_vector(batch, 2, BUFFER),
                    .views = flat_get_vector(batch, 4, 8),
                    .body_left = message->body->size,
-                   .most = most};
+                   .most = most_of(message),
+                   .held = held};
     if (compression.at != 0) {
         FRZ_TRY(open_codec(d, &compression, err));
     }
@@ -129,12 +136,25 @@ static frz_code check_unpacked(const decoder *d, uint64_t packed, uint64_t size,
         return frz_fail(err, FRZ_E_CORRUPT, "a buffer claims %llu bytes, compressed it has %llu",
                         (unsigned long long)size, (unsigned long long)packed);
     }
-    if (size > *d->most) {
+    uint64_t most = d->most;
+    if (d->held != NULL) {
+        most = FRZ_MIN(most, d->reading->dictionary_most - d->reading->dictionary_bytes);
+    }
+    if (size > most) {
         return frz_fail(err, FRZ_E_LIMIT,
                         "a buffer claims %llu bytes, %llu more are decompressed at most",
-                        (unsigned long long)size, (unsigned long long)*d->most);
+                        (unsigned long long)size, (unsigned long long)most);
     }
     return FRZ_OK;
+}
+
+static void count_unpacked(decoder *d, uint64_t size)
+{
+    d->most -= size;
+    if (d->held != NULL) {
+        *d->held += size;
+        d->reading->dictionary_bytes += size;
+    }
 }
 
 static frz_code unpack(decoder *d, uint64_t offset, uint64_t size, size_t align, frz_buffer **out,
@@ -155,7 +175,7 @@ static frz_code unpack(decoder *d, uint64_t offset, uint64_t size, size_t align,
     FRZ_TRY(frz_buffer_new(d->env, (size_t)claimed, &made, err));
     FRZ_TRY(frz_codec_decompress(d->codec, packed + PREFIX, (size_t)(size - PREFIX), made->data,
                                  made->size, err));
-    *d->most -= claimed;
+    count_unpacked(d, claimed);
     *out = made;
     made = NULL;
 out:
@@ -554,11 +574,6 @@ out:
 
 /* ---- whole messages ---- */
 
-static uint64_t most_of(const ipc_message *message)
-{
-    return FRZ_MAX(LARGE_BODY, message->body->size * LARGE_RATIO);
-}
-
 static frz_code take_columns(decoder *d, const ipc_field *root, int64_t length, parts *p,
                              frz_error *err)
 {
@@ -583,9 +598,8 @@ frz_code ipc_array_batch(ipc_reading *reading, const ipc_field *root, const ipc_
     frz_code rc = FRZ_OK;
     decoder d;
     parts p = {0};
-    uint64_t most = most_of(message);
     int64_t length = flat_i64(&message->header, 0, 0);
-    FRZ_TRY(decoder_open(&d, reading, message, &message->header, &most, err));
+    FRZ_TRY(decoder_open(&d, reading, message, &message->header, NULL, err));
     if (length < 0 || length > MAX_ROWS) {
         rc = frz_fail(err, FRZ_E_CORRUPT, "a batch of %lld rows", (long long)length);
         goto out;
@@ -600,16 +614,14 @@ out:
 }
 
 frz_code ipc_array_values(ipc_reading *reading, const ipc_field *field, const ipc_message *message,
-                          uint64_t *most, struct ArrowArray *out, frz_error *err)
+                          uint64_t *held, struct ArrowArray *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     decoder d;
     struct ArrowArray made = {.release = NULL};
     flat_table data = flat_get_table(&message->header, 1);
     int64_t length = flat_i64(&data, 0, 0);
-    uint64_t left = FRZ_MIN(*most, most_of(message));
-    uint64_t before = left;
-    FRZ_TRY(decoder_open(&d, reading, message, &data, &left, err));
+    FRZ_TRY(decoder_open(&d, reading, message, &data, held, err));
     FRZ_TRY(take_array(&d, field, &field->type, &made, err));
     FRZ_TRY(decoder_end(&d, err));
     if (made.length != length) {
@@ -617,7 +629,6 @@ frz_code ipc_array_values(ipc_reading *reading, const ipc_field *field, const ip
                       (long long)length, (long long)made.length);
         goto out;
     }
-    *most -= before - left;
     frz_array_move(&made, out);
 out:
     frz_array_release(&made);

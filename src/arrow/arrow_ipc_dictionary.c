@@ -176,7 +176,7 @@ out:
 /* ---- values ---- */
 
 /* What is there and the messages since, as arrays; then as one. */
-static frz_code load(ipc_reading *reading, ipc_dictionary *d, uint64_t *most, frz_error *err)
+static frz_code load(ipc_reading *reading, ipc_dictionary *d, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     size_t count = 0;
@@ -190,7 +190,7 @@ static frz_code load(ipc_reading *reading, ipc_dictionary *d, uint64_t *most, fr
         count++;
     }
     for (size_t i = 0; i < d->pending_count; i++) {
-        FRZ_TRY(ipc_array_values(reading, d->field, d->pending[i], most, &parts[count], err));
+        FRZ_TRY(ipc_array_values(reading, d->field, d->pending[i], &d->bytes, &parts[count], err));
         count++;
     }
     if (count == 1) {
@@ -216,11 +216,7 @@ frz_code ipc_dictionary_get(ipc_reading *reading, int64_t id, struct ArrowArray 
     frz_code rc = FRZ_OK;
     ipc_dictionary *d = find(reading, id);
     if (d->pending_count > 0) {
-        uint64_t most = reading->dictionary_most - reading->dictionary_bytes;
-        uint64_t left = most;
-        FRZ_TRY(load(reading, d, &left, err));
-        d->bytes += most - left;
-        reading->dictionary_bytes += most - left;
+        FRZ_TRY(load(reading, d, err));
     }
     if (d->values.release == NULL) {
         return FRZ_END;

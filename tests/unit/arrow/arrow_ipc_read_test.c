@@ -49,7 +49,7 @@ out:
 
 #define MOST 8
 
-/* A record batch, or with `dictionary` the values of dictionary 0. */
+/* A record batch, or with `dictionary` the values of dictionary `id`. */
 typedef struct batch {
     int64_t rows;
     int64_t nodes[MOST][2];   /* until a node of -9 rows */
@@ -59,6 +59,7 @@ typedef struct batch {
     bool dictionary, delta;
     const char *body;
     size_t body_size;
+    int64_t id;
 } batch;
 #define END                                                                                        \
     {                                                                                              \
@@ -170,7 +171,7 @@ static frz_code put_batch(const frz_env *env, const batch *b, frz_buf *out, frz_
     size_t header;
     FRZ_TRY(start(&message, &head, &header, err));
     if (b->dictionary) {
-        flat_field fields[] = {FLAT_VALUE(8, 0), FLAT_REF, FLAT_VALUE(1, b->delta)};
+        flat_field fields[] = {FLAT_VALUE(8, b->id), FLAT_REF, FLAT_VALUE(1, b->delta)};
         FRZ_TRY(flat_put_table(&message, header, fields, FRZ_ARRAY_COUNT(fields), err));
         header = fields[1].at;
     }
@@ -581,6 +582,79 @@ static void read__deltas_that_outgrow_their_bytes_are_refused(void **state)
                  "dictionary 0");
 }
 
+/* A message as the reader has it, through a file of its own. */
+static ipc_message *message_of(const frz_env *env, const batch *b)
+{
+    char path[] = "/tmp/ipc-read-XXXXXX";
+    frz_buf bytes = FRZ_BUF_INIT(env, FRZ_BUF_NO_LIMIT);
+    ipc_message *message = frz_alloc_zero(env, 1, sizeof *message);
+    frz_file *file;
+    frz_error err = {0};
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    assert_ok(put_batch(env, b, &bytes, &err), &err);
+    write_bytes(path, bytes.data, bytes.len);
+    frz_buf_reset(&bytes);
+    assert_ok(frz_file_open(env, path, &file, &err), &err);
+    unlink(path);
+    assert_ok(ipc_message_read(env, file, 0, frz_file_size(file), message, &err), &err);
+    frz_file_close(file);
+    return message;
+}
+
+static ipc_field field_of(frz_arena *arena, const char *text)
+{
+    struct ArrowSchema schema = {.release = NULL};
+    ipc_field field;
+    frz_error err = {0};
+    assert_ok(parse_schema(arena->env, &text, &schema, &err), &err);
+    assert_ok(ipc_field_from_schema(arena, &schema, &field, &err), &err);
+    frz_schema_release(&schema);
+    return field;
+}
+
+#define PLAIN "\377\377\377\377\377\377\377\377" /* before a buffer that is not compressed */
+/* 64 bytes of zero, a frame of zstd with one block that repeats them */
+#define PACKED_64 W("\100") "\050\265\057\375\040\100\003\002\000\000"
+
+/* A dictionary that is needed for another one counts beside it. */
+static void read__dictionaries_share_what_may_be_decompressed(void **state)
+{
+    static const batch outer = {1,
+                                {{1, 0}, {64, 0}, END},
+                                {{0, 0}, {0, 16}, {0, 0}, {16, 18}, END},
+                                .compression = 2,
+                                .dictionary = true,
+                                BODY(PLAIN I("\0") I("\100") PACKED_64)};
+    static const batch inner = {
+        64,      {{64, 0}, END}, {{0, 0}, {0, 18}, END}, .compression = 2, .dictionary = true,
+        .id = 1, BODY(PACKED_64)};
+    for (uint64_t most = 64; most <= 128; most += 32) {
+        ipc_reading reading = {.env = *state, .dictionary_most = most};
+        struct ArrowArray values = {.release = NULL};
+        frz_arena arena;
+        frz_error err = {0};
+        frz_arena_init(&arena, *state, FRZ_ARENA_NO_LIMIT);
+        ipc_field root = field_of(&arena, "+s(c{+l(c{c})})");
+        assert_ok(ipc_dictionaries_init(&reading, &arena, &root, &err), &err);
+        assert_ok(ipc_dictionary_add(&reading, message_of(*state, &outer), false, &err), &err);
+        assert_ok(ipc_dictionary_add(&reading, message_of(*state, &inner), false, &err), &err);
+        frz_code rc = ipc_dictionary_get(&reading, 0, &values, &err);
+        if (most == 128) {
+            assert_ok(rc, &err);
+            assert_int_equal(reading.dictionary_bytes, 128);
+        } else {
+            assert_fails(rc, &err, FRZ_E_LIMIT, "are decompressed at most");
+        }
+        frz_array_release(&values);
+        ipc_dictionaries_reset(&reading);
+        assert_int_equal(reading.dictionary_bytes, 0);
+        frz_codec_free(reading.codecs[1]);
+        frz_arena_reset(&arena);
+    }
+}
+
 /* Whoever counts rows has 63 bits for them. */
 static void read__rows_of_all_batches_are_counted(void **state)
 {
@@ -783,6 +857,7 @@ int main(void)
         TEST_WITH_ENV(read__indices_lie_inside_their_dictionary),
         TEST_WITH_ENV(read__deltas_join_what_their_offsets_refer_to),
         TEST_WITH_ENV(read__deltas_that_outgrow_their_bytes_are_refused),
+        TEST_WITH_ENV(read__dictionaries_share_what_may_be_decompressed),
         TEST_WITH_ENV(read__rows_of_all_batches_are_counted),
         TEST_WITH_ENV(read__other_messages_are_refused),
         TEST_WITH_ENV(read__schemas_that_break_a_rule_are_refused),
