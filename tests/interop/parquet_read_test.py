@@ -206,6 +206,22 @@ def test_every_encoding(tmp_path, table, expected, encoding, version):
     check(path, want[277:901], "277:901")
 
 
+def test_pages_of_version_2_that_say_they_are_not_compressed(tmp_path):
+    """Writers leave pages that do not shrink as they are, in chunks of a codec."""
+    path = tmp_path / "t.parquet"
+    table = pa.table({"a": [1, None, 3] * 50, "b": [["x"], [], None] * 50})
+    pq.write_table(table, path, compression="none", data_page_version="2.0", use_dictionary=False)
+    data = path.read_bytes()
+    for name in (b"\x01a", b"\x01b\x04list\x07element"):
+        codec = name + b"\x15\x00\x16"  # behind the column's path: field 4, then field 5
+        assert data.count(codec) == 1
+        data = data.replace(codec, name + b"\x15\x02\x16")
+    path.write_bytes(data)
+    assert pq.ParquetFile(path).metadata.row_group(0).column(1).compression == "SNAPPY"
+    check(path, table.to_pylist())
+    check(path, table.slice(70, 40).to_pylist(), "70:110")
+
+
 def test_decimals_on_every_physical_type(tmp_path):
     values = [None, decimal.Decimal("-99.99"), decimal.Decimal("0.01"), decimal.Decimal("12.30")]
     for precision in (4, 9, 10, 18, 19, 38):
