@@ -123,9 +123,12 @@ typedef struct frz_interval {
  * the field's type. Asked only where statistics do not decide. */
 typedef bool (*frz_interval_test)(void *ctx, int32_t field_id, const frz_interval *interval);
 /* False only if no row can match, proven by statistics and by the test, which may be NULL.
- * record_count rows in all. Fields of structs are asked for by their own ids; a null struct counts
- * as a null of each of its fields. */
+ * record_count rows in all, -1: not known. Fields of structs are asked for by their own ids; a null
+ * struct counts as a null of each of its fields. */
 bool frz_expr_may_match(const frz_bound_expr *filter, frz_stats_lookup lookup,
                         frz_interval_test test, void *ctx, int64_t record_count);
+/* True only if all rows match, proven in the same way. */
+bool frz_expr_must_match(const frz_bound_expr *filter, frz_stats_lookup lookup,
+                         frz_interval_test test, void *ctx, int64_t record_count);
 
 #endif

@@ -3,7 +3,8 @@
  *
  * Every condition has a set of possible outcomes out of true, false and null. The set may be too
  * large but never too small, so a file may be skipped exactly if "true" is not in the set of the
- * whole filter. NOT exchanges true and false, which pushes it down to the comparisons.
+ * whole filter, and all of its rows match if nothing else is in it. NOT exchanges true and false,
+ * which pushes it down to the comparisons.
  *
  * Bounds may be outer ones (truncated strings), they never hold NaN, and NaN counts as greater
  * than every number: where its count is unknown it may be there.
@@ -481,12 +482,24 @@ static unsigned outcomes(prune *p, const expr_node *node)
     }
 }
 
-bool frz_expr_may_match(const frz_bound_expr *filter, frz_stats_lookup lookup,
-                        frz_interval_test test, void *ctx, int64_t record_count)
+static unsigned filter_outcomes(const frz_bound_expr *filter, frz_stats_lookup lookup,
+                                frz_interval_test test, void *ctx, int64_t record_count)
 {
     prune p = {.lookup = lookup, .test = test, .ctx = ctx, .record_count = record_count};
     frz_arena_init(&p.arena, filter->env, FRZ_ARENA_NO_LIMIT);
-    bool possible = record_count != 0 && (outcomes(&p, filter->root) & MAY_TRUE) != 0;
+    unsigned all = record_count == 0 ? 0 : outcomes(&p, filter->root);
     frz_arena_reset(&p.arena);
-    return possible;
+    return all;
+}
+
+bool frz_expr_may_match(const frz_bound_expr *filter, frz_stats_lookup lookup,
+                        frz_interval_test test, void *ctx, int64_t record_count)
+{
+    return (filter_outcomes(filter, lookup, test, ctx, record_count) & MAY_TRUE) != 0;
+}
+
+bool frz_expr_must_match(const frz_bound_expr *filter, frz_stats_lookup lookup,
+                         frz_interval_test test, void *ctx, int64_t record_count)
+{
+    return (filter_outcomes(filter, lookup, test, ctx, record_count) & (MAY_FALSE | MAY_NULL)) == 0;
 }
