@@ -48,14 +48,31 @@ out:
     return rc;
 }
 
-static frz_code measure_page(parquet_column_writer *column, parquet_page_stats *stats,
-                             frz_error *err)
+/* Byte strings that the dictionary has are compared once, not wherever they occur. */
+static frz_code measure_entries(parquet_column_writer *column, parquet_page_stats *stats,
+                                frz_error *err)
+{
+    const parquet_dictionary_use use = {
+        .dictionary = &column->dictionary,
+        .indices = (const uint32_t *)(const void *)column->scratch->indices.data,
+        .count = column->value_count,
+        .size = column->values.len,
+    };
+    return parquet_write_stats_add_used(&column->stats, &use, &column->scratch->body, stats, err);
+}
+
+/* The values of the page, which are encoded, but still there. */
+static frz_code measure_page(parquet_column_writer *column, parquet_encoding encoding,
+                             parquet_page_stats *stats, frz_error *err)
 {
     *stats = (parquet_page_stats){.nans = 0};
     column->stats.slots += (int64_t)column->page_slots;
     column->stats.nulls += (int64_t)(column->page_slots - column->value_count);
     if (column->shared->opts.no_statistics && column->metrics == NULL) {
         return FRZ_OK;
+    }
+    if (encoding == PARQUET_RLE_DICTIONARY && column->leaf->order >= PARQUET_BOUND_BYTES) {
+        return measure_entries(column, stats, err);
     }
     return parquet_write_stats_add(&column->stats, column->values.data, column->values.len,
                                    column->value_count, stats, err);
@@ -92,8 +109,8 @@ static frz_code flush_page(parquet_column_writer *column, frz_error *err)
     if (column->page_slots == 0) {
         return FRZ_OK;
     }
-    FRZ_TRY(measure_page(column, &stats, err));
     FRZ_TRY(parquet_page_encode(column, &encoding, &values, err));
+    FRZ_TRY(measure_page(column, encoding, &stats, err));
     if (encoding != PARQUET_RLE_DICTIONARY) { /* else the dictionary has them */
         FRZ_TRY(filter_values(column, column->values.data, column->value_count, err));
     }

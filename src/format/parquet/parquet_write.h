@@ -161,14 +161,15 @@ frz_code parquet_encode_split(const uint8_t *values, size_t count, size_t width,
 
 /* ---- dictionary (parquet_dictionary_writer.c) ---- */
 
+typedef struct parquet_dictionary_slot parquet_dictionary_slot;
 typedef struct parquet_dictionary_out {
     const frz_env *env;
     size_t width;     /* bytes of a value; 0: each has its length before it */
     frz_buf values;   /* PLAIN form, the body of the dictionary page */
     uint32_t *starts; /* where each entry lies in values; width 0 only */
     size_t starts_capacity;
-    uint32_t *slots;   /* hash table of entry number + 1 */
-    size_t slot_count; /* a power of two */
+    parquet_dictionary_slot *slots; /* a hash table */
+    size_t slot_count;              /* a power of two */
     size_t count;
 } parquet_dictionary_out;
 
@@ -182,6 +183,16 @@ void parquet_dictionary_out_reset(
 frz_code parquet_dictionary_out_add(parquet_dictionary_out *dictionary, const uint8_t *values,
                                     size_t count, size_t max_new, size_t max_bytes,
                                     uint32_t *indices, bool *fits, frz_error *err);
+/* A view of an entry, without its length. */
+frz_str parquet_dictionary_out_entry(const parquet_dictionary_out *dictionary, size_t i);
+
+/* Values of a page by their entries. */
+typedef struct parquet_dictionary_use {
+    const parquet_dictionary_out *dictionary;
+    const uint32_t *indices;
+    size_t count;
+    size_t size; /* bytes of the values in PLAIN form */
+} parquet_dictionary_use;
 
 /* ---- schema (parquet_write_schema.c) ---- */
 
@@ -295,6 +306,9 @@ void parquet_write_stats_reset(parquet_write_stats *stats);
 /* Values of a page in PLAIN form (booleans: a byte each); page receives what they are alone. */
 frz_code parquet_write_stats_add(parquet_write_stats *stats, const uint8_t *values, size_t size,
                                  size_t count, parquet_page_stats *page, frz_error *err);
+/* The same for byte strings of a page that are in a dictionary. room: scratch. */
+frz_code parquet_write_stats_add_used(parquet_write_stats *stats, const parquet_dictionary_use *use,
+                                      frz_buf *room, parquet_page_stats *page, frz_error *err);
 /* As the footer holds them; strings are cut, bytes live in the arena. */
 frz_code parquet_write_stats_footer(const parquet_write_stats *stats, frz_arena *arena,
                                     const parquet_write_leaf *leaf, parquet_statistics *out,

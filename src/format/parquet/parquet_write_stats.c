@@ -137,36 +137,45 @@ static uint64_t first_bytes(parquet_bound_order order, frz_str v, const uint8_t 
     return order == PARQUET_BOUND_SIGNED_BYTES ? first ^ (uint64_t)1 << 63 : first;
 }
 
-/* Most values are told from the bounds by their first bytes alone. */
+/* Bounds so far, and their first bytes: most values are told from the bounds by these alone. */
+typedef struct string_bounds {
+    parquet_bound_order order;
+    const uint8_t *end; /* of readable bytes */
+    parquet_write_bounds all;
+    uint64_t lower, upper;
+} string_bounds;
+
+static inline void add_string(string_bounds *b, frz_str v)
+{
+    uint64_t first = first_bytes(b->order, v, b->end);
+    if (!b->all.has) {
+        b->all = (parquet_write_bounds){.has = true, .lower_bytes = v, .upper_bytes = v};
+        b->lower = b->upper = first;
+        return;
+    }
+    if (first > b->lower && first < b->upper) {
+        return;
+    }
+    if (first < b->lower || parquet_bound_compare(b->order, v, b->all.lower_bytes) < 0) {
+        b->all.lower_bytes = v;
+        b->lower = first;
+    } else if (first > b->upper || parquet_bound_compare(b->order, v, b->all.upper_bytes) > 0) {
+        b->all.upper_bytes = v;
+        b->upper = first;
+    }
+}
+
 static void page_strings(parquet_page_stats *page, parquet_bound_order order, size_t width,
                          const uint8_t *values, size_t size)
 {
     const size_t head = width == 0 ? 4 : 0;
-    const uint8_t *end = values + size;
-    parquet_write_bounds b = {.has = true};
-    uint64_t lower = 0;
-    uint64_t upper = 0;
-    for (const uint8_t *p = values; p < end;) {
+    string_bounds b = {.order = order, .end = values + size};
+    for (const uint8_t *p = values; p < b.end;) {
         frz_str v = {(const char *)p + head, head == 0 ? width : frz_load_le32(p)};
-        uint64_t first = first_bytes(order, v, end);
         p += head + v.len;
-        if (b.lower_bytes.ptr == NULL) {
-            b.lower_bytes = b.upper_bytes = v;
-            lower = upper = first;
-            continue;
-        }
-        if (first > lower && first < upper) {
-            continue;
-        }
-        if (first < lower || parquet_bound_compare(order, v, b.lower_bytes) < 0) {
-            b.lower_bytes = v;
-            lower = first;
-        } else if (first > upper || parquet_bound_compare(order, v, b.upper_bytes) > 0) {
-            b.upper_bytes = v;
-            upper = first;
-        }
+        add_string(&b, v);
     }
-    page->bounds = b;
+    page->bounds = b.all;
 }
 
 static void measure_page(const parquet_write_stats *stats, const uint8_t *values, size_t size,
@@ -239,14 +248,10 @@ static void merge_numbers(parquet_write_bounds *b, const parquet_write_bounds *p
     b->has = true;
 }
 
-frz_code parquet_write_stats_add(parquet_write_stats *stats, const uint8_t *values, size_t size,
-                                 size_t count, parquet_page_stats *page, frz_error *err)
+/* What was measured of a page goes into the chunk. */
+static frz_code merge_page(parquet_write_stats *stats, const parquet_page_stats *page,
+                           frz_error *err)
 {
-    *page = (parquet_page_stats){.bytes = stats->width == 0 ? (int64_t)(size - 4 * count) : 0};
-    if (count == 0) {
-        return FRZ_OK;
-    }
-    measure_page(stats, values, size, count, page);
     stats->nans += page->nans;
     stats->bytes += page->bytes;
     if (!page->bounds.has) {
@@ -257,6 +262,42 @@ frz_code parquet_write_stats_add(parquet_write_stats *stats, const uint8_t *valu
     }
     merge_numbers(&stats->bounds, &page->bounds);
     return FRZ_OK;
+}
+
+frz_code parquet_write_stats_add(parquet_write_stats *stats, const uint8_t *values, size_t size,
+                                 size_t count, parquet_page_stats *page, frz_error *err)
+{
+    *page = (parquet_page_stats){.bytes = stats->width == 0 ? (int64_t)(size - 4 * count) : 0};
+    if (count == 0) {
+        return FRZ_OK;
+    }
+    measure_page(stats, values, size, count, page);
+    return merge_page(stats, page, err);
+}
+
+frz_code parquet_write_stats_add_used(parquet_write_stats *stats, const parquet_dictionary_use *use,
+                                      frz_buf *room, parquet_page_stats *page, frz_error *err)
+{
+    const frz_buf *values = &use->dictionary->values;
+    string_bounds b = {.order = stats->order, .end = values->data + values->len};
+    frz_buf_clear(room);
+    frz_code rc = frz_buf_reserve(room, use->dictionary->count, err);
+    if (rc != FRZ_OK) {
+        return rc;
+    }
+    *page = (parquet_page_stats){.bytes =
+                                     stats->width == 0 ? (int64_t)(use->size - 4 * use->count) : 0};
+    memset(room->data, 0, use->dictionary->count);
+    for (size_t i = 0; i < use->count; i++) {
+        room->data[use->indices[i]] = 1;
+    }
+    for (size_t i = 0; i < use->dictionary->count; i++) {
+        if (room->data[i] != 0) {
+            add_string(&b, parquet_dictionary_out_entry(use->dictionary, i));
+        }
+    }
+    page->bounds = b.all;
+    return merge_page(stats, page, err);
 }
 
 /* ---- for the footer ---- */
