@@ -96,8 +96,8 @@ static frz_code fuzz_list(void *ctx, const char *location, frz_storage_visit vis
     return fuzz_at(ctx, location, err);
 }
 
-/* An environment over the storage, which must outlive it. */
-static inline frz_env *fuzz_env(fuzz_storage *s)
+/* An environment over the storage and an allocator (NULL: the system's), which must outlive it. */
+static inline frz_env *fuzz_env_over(fuzz_storage *s, const frz_allocator *allocator)
 {
     const frz_storage functions = {.struct_size = sizeof functions,
                                    .open = fuzz_open,
@@ -116,11 +116,17 @@ static inline frz_env *fuzz_env(fuzz_storage *s)
     frz_env_options opts = FRZ_ENV_OPTIONS_INIT;
     frz_env *env = NULL;
     opts.storage = &functions;
+    opts.allocator = allocator;
     opts.log_spec = "none";
     if (frz_env_new(&opts, &env, NULL) != FRZ_OK) {
         abort();
     }
     return env;
+}
+
+static inline frz_env *fuzz_env(fuzz_storage *s)
+{
+    return fuzz_env_over(s, NULL);
 }
 
 /* Free it; every byte must have been given back. */

@@ -376,7 +376,7 @@ static const uint8_t *get_block(avro_decoder *d, const avro_op *op, const uint8_
         if (!make_room(d, item, some)) {
             return NULL;
         }
-        for (size_t i = 0; i < some && p != NULL; i++) {
+        for (size_t i = 0; i < some && p != NULL && item->count > 0; i++) {
             p = run(d, item, p);
         }
         done += some;
@@ -644,11 +644,11 @@ static inline const uint8_t *get(avro_decoder *d, const avro_op *op, const uint8
 
 static const uint8_t *run(avro_decoder *d, const avro_body *body, const uint8_t *p)
 {
-    const avro_op *end = body->ops + body->count;
     if (++d->depth > MOST_DEPTH) {
         return fail(d, NULL, p, FRZ_E_LIMIT, "values nested more than %d deep", MOST_DEPTH);
     }
-    for (const avro_op *op = body->ops; op < end && p != NULL; op++) {
+    for (size_t i = 0; i < body->count && p != NULL; i++) {
+        const avro_op *op = &body->ops[i];
         p = op->code < AVRO_SKIP_BYTES_OF ? get(d, op, p) : skip(d, op, p);
     }
     d->depth--;
@@ -691,7 +691,7 @@ frz_code avro_skip_rows(avro_decoder *d, const avro_body *body, int64_t n, frz_e
     d->err = err;
     d->rc = FRZ_OK;
     d->depth = 0;
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n && body->count > 0; i++) {
         const uint8_t *p = run(d, body, d->at);
         if (p == NULL) {
             return d->rc;

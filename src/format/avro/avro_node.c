@@ -14,10 +14,6 @@ typedef struct node_builder {
     frz_error *err;
 } node_builder;
 
-/* An arena of types may be this many times as large as the text they came from. */
-#define ARENA_PER_BYTE 256
-#define ARENA_LEAST ((size_t)4 << 20)
-
 static frz_code build_node(node_builder *b, const avro_field *field, const avro_node *parent,
                            unsigned depth, avro_node *node, frz_field *out);
 
@@ -271,18 +267,13 @@ static frz_code load(const frz_env *env, frz_str key, frz_str text, uint64_t off
                      avro_layout *layout, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    size_t limit;
     char *own = frz_alloc(env, key.len);
     if (own == NULL) {
         return frz_fail_nomem(err, key.len);
     }
     memcpy(own, key.ptr, key.len);
     layout->cached.key = (frz_str){own, key.len};
-    if (!frz_mul_size(text.len, ARENA_PER_BYTE, &limit) ||
-        !frz_add_size(limit, ARENA_LEAST, &limit)) {
-        limit = FRZ_ARENA_NO_LIMIT;
-    }
-    frz_arena_init(&layout->arena, env, limit);
+    frz_arena_init(&layout->arena, env, FRZ_ARENA_NO_LIMIT); /* fields are counted */
     FRZ_TRY(frz_arena_str(&layout->arena, text, &layout->text, err));
     FRZ_TRY(avro_schema_parse(&layout->arena, text, offset, &layout->schemas, err));
     FRZ_TRY(avro_node_build(&layout->arena, &layout->schemas, &layout->root, err));

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 
 #include "format/avro/avro_internal.h"
+#include "type/type_value.h"
 
 static frz_code plan_field(avro_plan *plan, avro_body *body, const frz_field *field,
                            const avro_node *node, const frz_type *file_type, avro_part *part,
@@ -56,9 +57,11 @@ static frz_code add_columns_of(avro_plan *plan, avro_body *body, const avro_body
                                frz_error *err)
 {
     frz_code rc = FRZ_OK;
+    size_t width = body->width + inner->width; /* also of what has no column */
     for (size_t i = 0; rc == FRZ_OK && i < inner->column_count; i++) {
         rc = add_column(plan, body, inner->columns[i], err);
     }
+    body->width = width;
     return rc;
 }
 
@@ -118,11 +121,27 @@ static frz_code match_fields(avro_plan *plan, const avro_node *node, const frz_t
     return FRZ_OK;
 }
 
-static frz_code plan_missing(const frz_field *field, const avro_node *parent, avro_part *part,
-                             frz_error *err)
+/* Bytes that a value takes which is not in the file. */
+static size_t made_width(const frz_field *field)
+{
+    const frz_type *type = field->type;
+    size_t width = FRZ_MAX(frz_type_width(type), sizeof(int32_t));
+    if (field->initial_default != NULL && frz_type_width(type) == 0 &&
+        type->id != FRZ_TYPE_BOOLEAN && !frz_type_is_nested(type)) {
+        width += field->initial_default->as.bytes.len;
+    }
+    for (size_t i = 0; type->id == FRZ_TYPE_STRUCT && i < type->field_count; i++) {
+        width += made_width(&type->fields[i]);
+    }
+    return width;
+}
+
+static frz_code plan_missing(avro_body *body, const frz_field *field, const avro_node *parent,
+                             avro_part *part, frz_error *err)
 {
     char path[256];
     *part = (avro_part){.field = field};
+    body->width += made_width(field);
     if (parent->parent == NULL) {
         return frz_fail(err, FRZ_E_ARGUMENT, "the file has no field \"%.*s\" (id %" PRId32 ")",
                         FRZ_STR_ARG(field->name), field->id);
@@ -166,7 +185,7 @@ static frz_code plan_fields(avro_plan *plan, avro_body *body, const avro_node *n
     }
     for (size_t i = 0; i < type->field_count; i++) {
         if (!found[i]) {
-            FRZ_TRY(plan_missing(&type->fields[i], node, &part->children[i], err));
+            FRZ_TRY(plan_missing(body, &type->fields[i], node, &part->children[i], err));
         }
     }
 out:
@@ -301,6 +320,7 @@ static frz_code plan_nulls(avro_plan *plan, avro_body *body, const avro_node *no
                         avro_node_path(node, path, sizeof path));
     }
     part->only_nulls = true;
+    body->width += made_width(part->field);
     return node->branches == 0 ? FRZ_OK : avro_skip_add(plan, body, node->field_schema, err);
 }
 

@@ -34,6 +34,9 @@ static frz_code add_run(avro_plan *plan, avro_body *body, avro_code code, size_t
                         frz_error *err)
 {
     avro_op *last = body->count == 0 ? NULL : &body->ops[body->count - 1];
+    if (size == 0) {
+        return FRZ_OK;
+    }
     if (last != NULL && last->code == code && frz_add_size(last->size, size, &last->size)) {
         return FRZ_OK;
     }
@@ -88,6 +91,9 @@ static frz_code add_record(avro_plan *plan, avro_body *body, const avro_schema *
         fields->whole = true;
     }
     /* what is known by now and short stands here itself */
+    if (fields->whole && fields->count == 0) {
+        return FRZ_OK;
+    }
     if (fields->whole && fields->count == 1 &&
         (fields->ops[0].code == AVRO_SKIP_BYTES_OF || fields->ops[0].code == AVRO_SKIP_VARINTS)) {
         return add_run(plan, body, fields->ops[0].code, fields->ops[0].size, err);

@@ -169,17 +169,33 @@ static inline frz_code avro_rows(const frz_data_file *file, const frz_read_reque
     return rc == FRZ_END ? FRZ_OK : rc;
 }
 
+/* Open a file as it is, with ids of its own in place of those that it has or lacks. */
+static inline frz_code avro_open_native(const frz_env *env, const char *location, frz_arena *arena,
+                                        frz_data_file **out, frz_error *err)
+{
+    int32_t last;
+    frz_code rc = frz_data_file_open(env, location, NULL, out, err);
+    if (rc == FRZ_OK) {
+        rc = frz_type_assign_ids(arena, (*out)->type, 1, &(*out)->type, &last, err);
+    }
+    return rc;
+}
+
 /* Open, and read as a projection; NULL: as the file is. */
 static inline frz_code avro_read(const frz_env *env, const char *location, const frz_type *type,
                                  frz_buf *out, frz_error *err)
 {
     frz_data_file *file = NULL;
-    frz_code rc = frz_data_file_open(env, location, NULL, &file, err);
+    frz_arena arena;
+    frz_arena_init(&arena, env, FRZ_ARENA_NO_LIMIT);
+    frz_code rc = type == NULL ? avro_open_native(env, location, &arena, &file, err)
+                               : frz_data_file_open(env, location, NULL, &file, err);
     if (rc == FRZ_OK) {
         frz_read_request request = {.projection = type == NULL ? frz_data_file_type(file) : type};
         rc = avro_rows(file, &request, out, err);
     }
     frz_data_file_close(file);
+    frz_arena_reset(&arena);
     return rc;
 }
 
