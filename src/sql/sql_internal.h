@@ -5,7 +5,9 @@
 #define FRZ_SQL_INTERNAL_H
 
 #include "expr/expr.h"
+#include "frazil/scan.h"
 #include "frazil/sql.h"
+#include "frazil/stream.h"
 #include "meta/meta_table.h"
 #include "type/type_value.h"
 
@@ -31,8 +33,10 @@ typedef struct sql_set {
 /* A parsed statement; lives in the arena it was parsed into. */
 typedef struct sql_statement {
     sql_verb verb;
-    const char *table; /* as the catalog takes it: parts quoted where needed */
-    sql_item *items;   /* SELECT */
+    const char *table;       /* as the catalog takes it: parts quoted where needed */
+    const char *table_above; /* the same without its last part; NULL: it has one part */
+    frz_str last_part;       /* perhaps the name of a view: "db.t.snapshots" */
+    sql_item *items;         /* SELECT */
     size_t item_count, item_capacity;
     sql_set *sets; /* UPDATE */
     size_t set_count, set_capacity;
@@ -48,9 +52,36 @@ typedef struct sql_statement {
 
 frz_code sql_parse(frz_arena *arena, frz_str text, sql_statement *out, frz_error *err);
 
-/* Rows of a SELECT. The statement's arena moves into the stream, also on failure. */
-frz_code sql_select(frz_table *table, const sql_statement *statement, frz_arena *arena,
-                    struct ArrowArrayStream *out, frz_error *err);
+/* ---- sources (sql_source.c) ---- */
+
+/* The view of a table that has this name, whatever its case. */
+bool sql_view_find(frz_str name, frz_table_view *out);
+
+typedef struct sql_source {
+    frz_table *table; /* owned reference */
+    bool is_view;
+    frz_table_view view;
+    int64_t snapshot_id;
+    const frz_type *star;     /* the columns of "*" */
+    const frz_type *readable; /* those that may be named */
+    frz_scan *scan;
+    struct ArrowArrayStream stream; /* of a view */
+    int64_t left;                   /* rows of a view to go; negative: all */
+} sql_source;
+
+/* What can be read. view NULL: the rows of the table. The source is zeroed before, and closed also
+ * after a failure. Types live in the arena. */
+frz_code sql_source_init(sql_source *source, frz_table *table, const frz_table_view *view,
+                         int64_t snapshot_id, frz_arena *arena, frz_error *err);
+frz_code sql_source_open(sql_source *source, const char *const *columns, size_t count,
+                         const char *where, int64_t limit, frz_error *err);
+frz_code sql_source_next(sql_source *source, struct ArrowArray *out, frz_error *err);
+void sql_source_close(sql_source *source);
+
+/* Rows of a SELECT from a table, or from a view of it (not NULL). The statement's arena moves into
+ * the stream, also on failure. */
+frz_code sql_select(frz_table *table, const frz_table_view *view, const sql_statement *statement,
+                    frz_arena *arena, struct ArrowArrayStream *out, frz_error *err);
 frz_code sql_update(frz_catalog *catalog, const sql_statement *statement, frz_commit_report *report,
                     frz_error *err);
 frz_code sql_alter(frz_catalog *catalog, const sql_statement *statement, frz_commit_report *report,

@@ -126,16 +126,22 @@ static frz_code take_table(sql_parser *p)
     frz_str part = {0};
     bool more = true;
     frz_buf text = FRZ_BUF_INIT(p->arena->env, FRZ_BUF_NO_LIMIT);
+    size_t above = 0; /* bytes before the last part, its dot not counted */
     while (more) {
         FRZ_TRY(take_name(p, "expected a table name", &part));
         FRZ_TRY(append_part(&text, part, p->err));
         FRZ_TRY(accept(p, ".", &more));
         if (more) {
+            above = text.len;
             FRZ_TRY(frz_buf_append_byte(&text, '.', p->err));
         }
     }
-    p->statement->table = frz_arena_strdup(p->arena, frz_buf_view(&text));
-    if (p->statement->table == NULL) {
+    sql_statement *s = p->statement;
+    s->table = frz_arena_strdup(p->arena, frz_buf_view(&text));
+    s->table_above =
+        above == 0 ? NULL : frz_arena_strdup(p->arena, (frz_str){(const char *)text.data, above});
+    s->last_part = part;
+    if (s->table == NULL || (above > 0 && s->table_above == NULL)) {
         rc = frz_fail_nomem(p->err, text.len);
     }
 out:

@@ -4,16 +4,41 @@
 #include "catalog/catalog_store.h"
 #include "sql/sql_internal.h"
 
+/* The table that a SELECT names, and the view of it: "db.t.files" is a table of that name if there
+ * is one, else a view of db.t. */
+static frz_code load_named(frz_catalog *catalog, const sql_statement *statement,
+                           frz_table_view *view, bool *is_view, frz_table **out, frz_error *err)
+{
+    bool maybe_view = statement->table_above != NULL && sql_view_find(statement->last_part, view);
+    frz_code rc = frz_catalog_load_table(catalog, statement->table, out, err);
+    *is_view = rc == FRZ_E_NOT_FOUND && maybe_view;
+    if (!*is_view) {
+        return rc;
+    }
+    frz_error why = {0};
+    rc = frz_catalog_load_table(catalog, statement->table_above, out, &why);
+    if (rc == FRZ_E_ARGUMENT || rc == FRZ_E_NOT_FOUND) { /* the first answer is the better one */
+        return FRZ_E_NOT_FOUND;
+    }
+    if (err != NULL) {
+        *err = why;
+    }
+    return rc;
+}
+
 static frz_code run_select(frz_catalog *catalog, frz_table *table, const sql_statement *statement,
                            frz_arena *arena, frz_sql_result *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     frz_table *loaded = NULL;
+    frz_table_view view = FRZ_TABLE_VIEW_DESCRIBE;
+    bool is_view = table != NULL && statement->table_above != NULL &&
+                   sql_view_find(statement->last_part, &view);
     if (table == NULL) {
-        FRZ_TRY(frz_catalog_load_table(catalog, statement->table, &loaded, err));
+        FRZ_TRY(load_named(catalog, statement, &view, &is_view, &loaded, err));
         table = loaded;
     }
-    FRZ_TRY(sql_select(table, statement, arena, &out->rows, err));
+    FRZ_TRY(sql_select(table, is_view ? &view : NULL, statement, arena, &out->rows, err));
     out->kind = FRZ_SQL_ROWS;
 out:
     frz_table_unref(loaded);

@@ -2,7 +2,6 @@
  * SELECT: a scan of the columns that the list reads, and the list evaluated over each batch. The
  * condition goes to the scan as text and is evaluated there only.
  */
-#include "frazil/scan.h"
 #include "scan/scan_plan.h"
 #include "sql/sql_internal.h"
 
@@ -15,14 +14,14 @@ typedef struct select_column {
 typedef struct select_run {
     const frz_env *env;
     frz_arena arena;
-    frz_scan *scan;
-    const frz_type *batch_type; /* of the scan */
+    sql_source source;
+    const frz_type *batch_type; /* of the source */
     const frz_type *type;       /* of the answer */
     select_column *columns;
     size_t column_count;
     bool aggregates;
     bool done;
-    int64_t limit; /* of aggregates; the scan has its own */
+    int64_t limit; /* of aggregates; the source has its own */
     int64_t rows;  /* seen so far */
 } select_run;
 
@@ -37,7 +36,7 @@ static void run_free(void *ctx)
         frz_bound_expr_free(run->columns[i].bound);
         sql_aggregate_reset(&run->columns[i].aggregate);
     }
-    frz_scan_close(run->scan);
+    sql_source_close(&run->source);
     frz_arena_reset(&run->arena);
     frz_free(env, run);
 }
@@ -165,7 +164,7 @@ out:
     return rc;
 }
 
-/* ---- the scan ---- */
+/* ---- the source ---- */
 
 static int compare_ids(const frz_type *readable, int32_t a, int32_t b)
 {
@@ -205,15 +204,13 @@ static frz_code collect_fields(select_run *run, const frz_type *readable, int32_
     return FRZ_OK;
 }
 
-static frz_code open_scan(select_run *run, frz_table *table, const sql_statement *statement,
-                          const frz_type *readable, frz_error *err)
+static frz_code open_source(select_run *run, const sql_statement *statement, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     int32_t *ids = NULL;
     size_t count = 0;
-    frz_scan_options options = FRZ_SCAN_OPTIONS_INIT;
-    FRZ_TRY(collect_fields(run, readable, &ids, &count, err));
-    FRZ_TRY(frz_project_ids(&run->arena, readable, ids, count, &run->batch_type, err));
+    FRZ_TRY(collect_fields(run, run->source.readable, &ids, &count, err));
+    FRZ_TRY(frz_project_ids(&run->arena, run->source.readable, ids, count, &run->batch_type, err));
     const char **names = frz_arena_array(&run->arena, count + 1, sizeof *names);
     for (size_t i = 0; names != NULL && i < count; i++) {
         names[i] = frz_arena_strdup(&run->arena, run->batch_type->fields[i].name);
@@ -225,11 +222,8 @@ static frz_code open_scan(select_run *run, frz_table *table, const sql_statement
         rc = frz_fail_nomem(err, count * sizeof *names);
         goto out;
     }
-    options.columns = names;
-    options.column_count = count;
-    options.where = statement->where.text;
-    options.limit = run->aggregates ? -1 : statement->limit;
-    FRZ_TRY(frz_scan_open(table, &options, &run->scan, err));
+    FRZ_TRY(sql_source_open(&run->source, names, count, statement->where.text,
+                            run->aggregates ? -1 : statement->limit, err));
 out:
     return rc;
 }
@@ -312,7 +306,7 @@ static frz_code next_aggregates(select_run *run, struct ArrowArray *out, frz_err
     }
     for (;;) {
         struct ArrowArray batch = {0};
-        rc = frz_scan_next(run->scan, &batch, err);
+        rc = sql_source_next(&run->source, &batch, err);
         if (rc == FRZ_END) {
             break;
         }
@@ -341,7 +335,7 @@ static frz_code run_next(void *ctx, struct ArrowArray *out, frz_error *err)
         return next_aggregates(run, out, err);
     }
     struct ArrowArray batch = {0};
-    frz_code rc = frz_scan_next(run->scan, &batch, err);
+    frz_code rc = sql_source_next(&run->source, &batch, err);
     if (rc == FRZ_OK) {
         rc = eval_list(run, &batch, out, err);
         run->rows += batch.length;
@@ -352,29 +346,27 @@ static frz_code run_next(void *ctx, struct ArrowArray *out, frz_error *err)
 
 /* ---- entry ---- */
 
-static frz_code prepare(select_run *run, frz_table *table, const sql_statement *statement,
-                        frz_error *err)
+static frz_code prepare(select_run *run, frz_table *table, const frz_table_view *view,
+                        const sql_statement *statement, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    const frz_snapshot *snapshot = NULL;
-    const frz_schema *schema = NULL;
-    const frz_type *readable = NULL;
     frz_bound_expr *filter = NULL;
-    FRZ_TRY(frz_table_snapshot(table, 0, &snapshot, &schema, err));
-    FRZ_TRY(frz_readable_type(&run->arena, schema, &readable, err));
-    FRZ_TRY(bind_list(run, statement, schema->type, readable, err));
+    sql_source *source = &run->source;
+    FRZ_TRY(sql_source_init(source, table, view, 0, &run->arena, err));
+    FRZ_TRY(bind_list(run, statement, source->star, source->readable, err));
     if (statement->where.tree != NULL) {
         /* only so that a mistake is shown in the whole statement */
-        FRZ_TRY(frz_expr_bind_filter(run->env, statement->where.tree, readable, &filter, err));
+        FRZ_TRY(
+            frz_expr_bind_filter(run->env, statement->where.tree, source->readable, &filter, err));
     }
-    FRZ_TRY(open_scan(run, table, statement, readable, err));
+    FRZ_TRY(open_source(run, statement, err));
 out:
     frz_bound_expr_free(filter);
     return rc;
 }
 
-frz_code sql_select(frz_table *table, const sql_statement *statement, frz_arena *arena,
-                    struct ArrowArrayStream *out, frz_error *err)
+frz_code sql_select(frz_table *table, const frz_table_view *view, const sql_statement *statement,
+                    frz_arena *arena, struct ArrowArrayStream *out, frz_error *err)
 {
     static const frz_stream_ops ops = {run_schema, run_next, run_free};
     frz_code rc = FRZ_OK;
@@ -387,7 +379,7 @@ frz_code sql_select(frz_table *table, const sql_statement *statement, frz_arena 
     run->arena = *arena;
     *arena = (frz_arena){.env = table->env};
     run->limit = statement->limit;
-    rc = prepare(run, table, statement, err);
+    rc = prepare(run, table, view, statement, err);
     if (rc != FRZ_OK) {
         run_free(run);
         return rc;

@@ -1,0 +1,148 @@
+/*
+ * Where a SELECT reads: a table, or what can be listed about one ("db.t.snapshots"). Both give
+ * batches of the columns that are asked for, rows filtered.
+ */
+#include "scan/scan_plan.h"
+#include "sql/sql_internal.h"
+
+/* ---- views ---- */
+
+static const struct {
+    const char *name;
+    frz_table_view view;
+} views[] = {
+    {"schema", FRZ_TABLE_VIEW_SCHEMA},
+    {"properties", FRZ_TABLE_VIEW_PROPERTIES},
+    {"snapshots", FRZ_TABLE_VIEW_SNAPSHOTS},
+    {"history", FRZ_TABLE_VIEW_HISTORY},
+    {"refs", FRZ_TABLE_VIEW_REFS},
+    {"statistics", FRZ_TABLE_VIEW_STATISTICS},
+    {"files", FRZ_TABLE_VIEW_FILES},
+    {"delete_files", FRZ_TABLE_VIEW_DELETE_FILES},
+    {"partitions", FRZ_TABLE_VIEW_PARTITIONS},
+    {"manifests", FRZ_TABLE_VIEW_MANIFESTS},
+    {"entries", FRZ_TABLE_VIEW_ENTRIES},
+};
+
+bool sql_view_find(frz_str name, frz_table_view *out)
+{
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(views); i++) {
+        if (frz_str_equal_nocase(name, frz_str_from(views[i].name))) {
+            *out = views[i].view;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The stream of the view, and its columns with ids, which expressions are bound to. */
+static frz_code init_view(sql_source *source, int64_t snapshot_id, frz_arena *arena, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    struct ArrowSchema schema = {0};
+    const frz_type *type = NULL;
+    int32_t last = 0;
+    FRZ_TRY(frz_table_list(source->table, source->view, snapshot_id, &source->stream, err));
+    int failed = source->stream.get_schema(&source->stream, &schema);
+    FRZ_TRY(failed != 0 ? frz_stream_fail(&source->stream, failed, err) : FRZ_OK);
+    FRZ_TRY(frz_type_from_arrow(arena, &schema, &type, err));
+    FRZ_TRY(frz_type_assign_ids(arena, type, 1, &source->star, &last, err));
+    source->readable = source->star;
+out:
+    frz_schema_release(&schema);
+    return rc;
+}
+
+static frz_code open_view(sql_source *source, const char *const *columns, size_t count,
+                          const char *where, int64_t limit, frz_error *err)
+{
+    frz_stream_select_options options = FRZ_STREAM_SELECT_OPTIONS_INIT;
+    struct ArrowArrayStream all = source->stream;
+    source->stream = (struct ArrowArrayStream){0};
+    source->left = limit;
+    options.columns = columns;
+    options.column_count = count;
+    options.where = where;
+    return frz_stream_select(source->table->env, &all, &options, &source->stream, err);
+}
+
+static frz_code next_of_view(sql_source *source, struct ArrowArray *out, frz_error *err)
+{
+    struct ArrowArray batch = {0};
+    if (source->left == 0) {
+        return FRZ_END;
+    }
+    int failed = source->stream.get_next(&source->stream, &batch);
+    if (failed != 0) {
+        return frz_stream_fail(&source->stream, failed, err);
+    }
+    if (batch.release == NULL) {
+        return FRZ_END;
+    }
+    if (source->left < 0 || batch.length <= source->left) {
+        source->left -= source->left < 0 ? 0 : batch.length;
+        *out = batch;
+        return FRZ_OK;
+    }
+    frz_code rc = frz_batch_slice(source->table->env, &batch, 0, source->left, out, err);
+    frz_array_release(&batch);
+    source->left = 0;
+    return rc;
+}
+
+/* ---- either ---- */
+
+static frz_code init_table(sql_source *source, int64_t snapshot_id, frz_arena *arena,
+                           frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const frz_snapshot *snapshot = NULL;
+    const frz_schema *schema = NULL;
+    source->snapshot_id = snapshot_id;
+    FRZ_TRY(frz_table_snapshot(source->table, snapshot_id, &snapshot, &schema, err));
+    FRZ_TRY(frz_readable_type(arena, schema, &source->readable, err));
+    source->star = schema->type;
+out:
+    return rc;
+}
+
+frz_code sql_source_init(sql_source *source, frz_table *table, const frz_table_view *view,
+                         int64_t snapshot_id, frz_arena *arena, frz_error *err)
+{
+    source->table = frz_table_ref(table);
+    source->is_view = view != NULL;
+    if (view == NULL) {
+        return init_table(source, snapshot_id, arena, err);
+    }
+    source->view = *view;
+    return init_view(source, snapshot_id, arena, err);
+}
+
+frz_code sql_source_open(sql_source *source, const char *const *columns, size_t count,
+                         const char *where, int64_t limit, frz_error *err)
+{
+    if (source->is_view) {
+        return open_view(source, columns, count, where, limit, err);
+    }
+    frz_scan_options options = FRZ_SCAN_OPTIONS_INIT;
+    options.columns = columns;
+    options.column_count = count;
+    options.where = where;
+    options.limit = limit;
+    options.snapshot_id = source->snapshot_id;
+    return frz_scan_open(source->table, &options, &source->scan, err);
+}
+
+frz_code sql_source_next(sql_source *source, struct ArrowArray *out, frz_error *err)
+{
+    return source->is_view ? next_of_view(source, out, err) : frz_scan_next(source->scan, out, err);
+}
+
+void sql_source_close(sql_source *source)
+{
+    frz_scan_close(source->scan);
+    if (source->stream.release != NULL) {
+        source->stream.release(&source->stream);
+    }
+    frz_table_unref(source->table);
+}
