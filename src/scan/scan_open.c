@@ -7,10 +7,8 @@ struct frz_scan {
     const frz_env *env;
     frz_table *table; /* owned reference */
     frz_arena arena;
-    frz_manifest *manifest;
-    const frz_entry *const *entries;
-    size_t entry_count;
-    size_t next_entry;
+    frz_plan *plan;            /* NULL: the table has no snapshot */
+    frz_task task;             /* the file at hand */
     const frz_type *read_type; /* what the stitching reader gives */
     const frz_type *output_type;
     const size_t *output_index; /* of output column i in read_type */
@@ -97,6 +95,33 @@ static frz_code bind_filter(frz_scan *scan, const char *where, const frz_type *r
     return rc != FRZ_OK ? rc : frz_expr_bind_filter(scan->env, expr, readable, &scan->filter, err);
 }
 
+/* Rows must not come back because deletes were not read. */
+static frz_code check_deletes(const frz_tree *tree, frz_error *err)
+{
+    for (size_t i = 0; i < frz_tree_manifest_count(tree); i++) {
+        const frz_manifest_file *file = frz_tree_manifest(tree, i);
+        if (file->content == FRZ_CONTENT_DELETE_MANIFEST && frz_status_is_live(file->status)) {
+            return frz_fail(err, FRZ_E_UNSUPPORTED, "unsupported: delete manifests (%.*s)",
+                            FRZ_STR_ARG(file->location));
+        }
+    }
+    return FRZ_OK;
+}
+
+static frz_code open_plan(frz_scan *scan, const frz_snapshot *snapshot, const frz_schema *schema,
+                          frz_error *err)
+{
+    const frz_plan_options options = {
+        .snapshot = snapshot, .schema = schema, .filter = scan->filter};
+    frz_code rc = FRZ_OK;
+    if (snapshot != NULL) {
+        FRZ_TRY(frz_plan_open(scan->table, &options, &scan->plan, err));
+        FRZ_TRY(check_deletes(frz_plan_tree(scan->plan), err));
+    }
+out:
+    return rc;
+}
+
 static frz_code plan(frz_scan *scan, const frz_scan_options *opts, frz_error *err)
 {
     frz_code rc = FRZ_OK;
@@ -111,11 +136,7 @@ static frz_code plan(frz_scan *scan, const frz_scan_options *opts, frz_error *er
         FRZ_TRY(bind_filter(scan, opts->where, readable, err));
     }
     FRZ_TRY(collect_read_type(scan, projectable, err));
-    if (snapshot != NULL) {
-        FRZ_TRY(frz_manifest_open(scan->table, snapshot, schema, &scan->manifest, err));
-        FRZ_TRY(frz_manifest_live(scan->manifest, &scan->entries, &scan->entry_count, err));
-    }
-    scan->report.files = (int64_t)scan->entry_count;
+    FRZ_TRY(open_plan(scan, snapshot, schema, err));
 out:
     return rc;
 }
@@ -151,8 +172,8 @@ void frz_scan_close(frz_scan *scan)
     }
     const frz_env *env = scan->env;
     frz_stitch_close(scan->stitch);
+    frz_plan_close(scan->plan);
     frz_bound_expr_free(scan->filter);
-    frz_manifest_free(scan->manifest);
     frz_arena_reset(&scan->arena);
     frz_table_unref(scan->table);
     frz_free(env, scan);
@@ -179,7 +200,13 @@ static void add_counts(const frz_stitch *stitch, frz_scan_report *report)
 
 void frz_scan_report_get(const frz_scan *scan, frz_scan_report *out)
 {
+    frz_plan_report planned = {0};
+    if (scan->plan != NULL) {
+        frz_plan_report_get(scan->plan, &planned);
+    }
     *out = scan->report;
+    out->files = planned.files;
+    out->files_skipped = planned.files_skipped;
     if (scan->stitch != NULL) {
         add_counts(scan->stitch, out);
     }
@@ -194,24 +221,37 @@ static void close_entry(frz_scan *scan)
     scan->stitch = NULL;
 }
 
+/* What a live file has that this library cannot read yet; NULL: nothing. */
+static const char *missing_of(const frz_metadata *metadata, const frz_entry *entry)
+{
+    const frz_partition_spec *spec = frz_metadata_spec(metadata, entry->spec_id);
+    if (entry->has_deletion_vector) {
+        return "deletion vectors";
+    }
+    for (size_t i = 0; spec != NULL && i < spec->field_count; i++) {
+        if (spec->fields[i].transform.kind == FRZ_TRANSFORM_IDENTITY) {
+            return "partitioned data files";
+        }
+    }
+    return NULL;
+}
+
 /* Open the next data file that can hold matching rows; FRZ_END if there is none. */
 static frz_code open_entry(frz_scan *scan, frz_error *err)
 {
-    while (scan->next_entry < scan->entry_count) {
-        const frz_entry *entry = scan->entries[scan->next_entry++];
-        if (!frz_entry_may_match(entry, scan->filter)) {
-            scan->report.files_skipped++;
-            frz_log(scan->env, "scan", FRZ_LOG_DEBUG, "%.*s: skipped by statistics",
-                    FRZ_STR_ARG(entry->location));
-            continue;
-        }
-        frz_stitch_request request = {.projection = scan->read_type,
-                                      .filter = scan->filter,
-                                      .max_rows = scan->batch_rows,
-                                      .max_bytes = scan->batch_bytes};
-        return frz_stitch_open(scan->table, entry, &request, &scan->stitch, err);
+    frz_stitch_request request = {.projection = scan->read_type,
+                                  .filter = scan->filter,
+                                  .max_rows = scan->batch_rows,
+                                  .max_bytes = scan->batch_bytes};
+    frz_code rc = scan->plan == NULL ? FRZ_END : frz_plan_next(scan->plan, &scan->task, err);
+    if (rc != FRZ_OK) {
+        return rc;
     }
-    return FRZ_END;
+    const frz_entry *entry = scan->task.entry;
+    const char *missing = missing_of(&scan->table->metadata, entry);
+    return missing != NULL ? frz_fail(err, FRZ_E_UNSUPPORTED, "unsupported: %s (%.*s)", missing,
+                                      FRZ_STR_ARG(entry->location))
+                           : frz_stitch_open(scan->table, entry, &request, &scan->stitch, err);
 }
 
 /* The output columns of the rows that are selected (NULL: all); by reference where all are. */
@@ -268,8 +308,7 @@ static frz_code take_batch(frz_scan *scan, const frz_batch *batch, struct ArrowA
         }
         rc = frz_expr_select(scan->filter, scan->read_type, &batch->array, batch->first_row,
                              selection, &selected, err);
-        FRZ_TRY(frz_context(err, rc, "filtering %.*s",
-                            FRZ_STR_ARG(scan->entries[scan->next_entry - 1]->location)));
+        FRZ_TRY(frz_context(err, rc, "filtering %.*s", FRZ_STR_ARG(scan->task.entry->location)));
     }
     if (selected > 0) {
         bool all = selected == batch->array.length;

@@ -3,6 +3,8 @@
  */
 #include "scan/scan_plan.h"
 
+#include "meta/meta_mumbling.h"
+
 /* A null in a lineage column stands for a number that the column's bounds do not know. */
 static const frz_field_stats *lookup_stats(void *ctx, int32_t field_id)
 {
@@ -16,6 +18,53 @@ bool frz_entry_may_match(const frz_entry *entry, const frz_bound_expr *filter)
     return filter == NULL ||
            frz_expr_may_match(filter, lookup_stats, NULL, (void *)entry, entry->record_count);
 }
+
+/* ---- manifests ---- */
+
+static const frz_field_stats *lookup_manifest_stats(void *ctx, int32_t field_id)
+{
+    const frz_manifest_file *file = ctx;
+    bool lineage = field_id == FRZ_ID_ROW_ID || field_id == FRZ_ID_LAST_UPDATED;
+    for (size_t i = 0; i < file->stats_count && !lineage; i++) {
+        if (file->stats[i].field_id == field_id) {
+            return &file->stats[i];
+        }
+    }
+    return NULL;
+}
+
+/* Entries or rows that were live when the manifest was written, or FRZ_NO_VALUE. */
+static int64_t live_of(const int64_t counts[5])
+{
+    int64_t sum = 0;
+    for (int status = FRZ_STATUS_EXISTING; status <= FRZ_STATUS_MODIFIED; status++) {
+        if (frz_status_is_live((frz_status)status) &&
+            (counts[status] == FRZ_NO_VALUE || !frz_add_i64(sum, counts[status], &sum))) {
+            return FRZ_NO_VALUE;
+        }
+    }
+    return sum;
+}
+
+int64_t frz_manifest_live_files(const frz_manifest_file *file)
+{
+    int64_t live = live_of(file->files);
+    int64_t masked = file->dv == NULL ? 0 : file->dv->cardinality;
+    return live == FRZ_NO_VALUE ? live : FRZ_MAX(live - masked, 0);
+}
+
+bool frz_manifest_may_match(const frz_manifest_file *file, const frz_bound_expr *filter)
+{
+    bool all_masked = file->dv != NULL && file->dv->cardinality == file->entry_count;
+    if (all_masked || live_of(file->files) == 0) {
+        return false;
+    }
+    int64_t rows = live_of(file->rows);
+    return filter == NULL || file->stats_count == 0 || rows == FRZ_NO_VALUE ||
+           frz_expr_may_match(filter, lookup_manifest_stats, NULL, (void *)file, rows);
+}
+
+/* ---- columns ---- */
 
 static bool has_name(const frz_type *type, frz_str name)
 {

@@ -6,10 +6,53 @@
 #define FRZ_SCAN_PLAN_H
 
 #include "expr/expr.h"
-#include "meta/meta_manifest.h"
+#include "meta/meta_tree.h"
 
 /* False only if the entry's statistics prove that no row can match. filter may be NULL. */
 bool frz_entry_may_match(const frz_entry *entry, const frz_bound_expr *filter);
+/* False only if no entry of the manifest is live, or the manifest's statistics prove that no row of
+ * any can match. */
+bool frz_manifest_may_match(const frz_manifest_file *file, const frz_bound_expr *filter);
+/* Entries of a manifest that are live, as far as its counts tell; FRZ_NO_VALUE: they do not. */
+int64_t frz_manifest_live_files(const frz_manifest_file *file);
+
+/* ---- the files of a snapshot, one after the other (scan_plan_files.c) ---- */
+
+typedef struct frz_plan_options {
+    const frz_snapshot *snapshot;
+    const frz_schema *schema;     /* that is read */
+    const frz_bound_expr *filter; /* NULL: all files */
+    bool all_stats;               /* statistics of all fields, not only of the filter's */
+} frz_plan_options;
+
+/* What a plan did so far. */
+typedef struct frz_plan_report {
+    int64_t manifests; /* live data manifests besides the root */
+    int64_t manifests_skipped;
+    int64_t files; /* live data files; of manifests that were skipped, as these count them */
+    int64_t files_skipped; /* those in manifests that were skipped among them */
+} frz_plan_report;
+
+/* One data file to read. */
+typedef struct frz_task {
+    const frz_entry *entry; /* valid until the next call */
+} frz_task;
+
+/* The data files of a snapshot that can hold rows which a filter lets through. Manifests are read
+ * as the plan goes on, several at once, and few entries are held at a time. Files of the root come
+ * first, then those of each manifest in the order of root or list. */
+typedef struct frz_plan frz_plan;
+
+/* table and what the options point to must outlive the plan. */
+frz_code frz_plan_open(const frz_table *table, const frz_plan_options *options, frz_plan **out,
+                       frz_error *err);
+/* FRZ_END behind the last task. */
+frz_code frz_plan_next(frz_plan *plan, frz_task *out, frz_error *err);
+const frz_tree *frz_plan_tree(const frz_plan *plan);
+void frz_plan_report_get(const frz_plan *plan, frz_plan_report *out);
+void frz_plan_close(frz_plan *plan); /* NULL is fine */
+
+/* ---- which columns can be read ---- */
 
 /* The schema's fields and, behind them, the lineage columns (unless the schema has their names):
  * what expressions and column lists may name. */

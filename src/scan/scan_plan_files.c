@@ -1,0 +1,363 @@
+/*
+ * Plans: the data files of a snapshot as a stream.
+ *
+ * Invariants:
+ *  1. What comes out, in which order, and the counts do not depend on the number of threads:
+ *     manifests that were read ahead count, and fail, only when it is their turn.
+ *  2. A manifest that is read ahead stops at SLOT_ENTRIES wanted entries and goes on in its turn,
+ * so that no more than WINDOW_MAX times as many are held.
+ *  3. The window starts with one manifest and doubles, so that a plan which ends early has read
+ *     little.
+ */
+#include "scan/scan_locations.h"
+#include "scan/scan_plan.h"
+
+#define WINDOW_MAX 16
+#define SLOT_ENTRIES 2048
+#define SLOT_PARTS 64
+
+/* Entries that came at once. */
+typedef struct plan_part {
+    const frz_entry *entries;
+    size_t count;
+} plan_part;
+
+/* A manifest that is being read. */
+typedef struct plan_slot {
+    size_t manifest;
+    frz_entry_reader *reader; /* NULL: not open, or at its end */
+    frz_arena arena;          /* of the entries */
+    plan_part parts[SLOT_PARTS];
+    size_t part_count, part, at; /* the next entry is entry at of this part */
+    int64_t live, kept;          /* entries read so far */
+    frz_code rc;                 /* of reading ahead */
+    frz_error error;
+} plan_slot;
+
+struct frz_plan {
+    const frz_env *env;
+    const frz_table *table;
+    const frz_bound_expr *filter;
+    frz_arena arena; /* of stats */
+    frz_stats_choice stats;
+    frz_tree *tree;
+    frz_locations locations;
+    size_t next_entry;    /* of the root */
+    size_t next_manifest; /* not in a slot yet */
+    size_t window;        /* manifests of the next window */
+    plan_slot *slots;     /* WINDOW_MAX */
+    size_t slot_count, slot;
+    frz_plan_report report;
+};
+
+/* ---- reading a manifest ---- */
+
+static bool keep_entry(void *ctx, const frz_entry *entry)
+{
+    return frz_entry_may_match(entry, ctx);
+}
+
+/* Read on until there are enough entries or no more. */
+static frz_code fill(plan_slot *slot, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    size_t held = 0;
+    frz_arena_reset(&slot->arena);
+    slot->part_count = slot->part = slot->at = 0;
+    while (slot->reader != NULL && held < SLOT_ENTRIES && slot->part_count < SLOT_PARTS) {
+        plan_part *part = &slot->parts[slot->part_count];
+        rc = frz_entry_reader_next(slot->reader, &slot->arena, &part->entries, &part->count, err);
+        if (rc == FRZ_END) {
+            slot->live = frz_entry_reader_live_count(slot->reader);
+            frz_entry_reader_close(slot->reader);
+            slot->reader = NULL;
+            rc = FRZ_OK;
+            break;
+        }
+        FRZ_TRY(rc);
+        held += part->count;
+        slot->part_count += part->count > 0;
+    }
+    slot->kept += (int64_t)held;
+out:
+    return rc;
+}
+
+/* Failures wait for the manifest's turn. */
+static frz_code read_ahead(void *ctx, size_t index, frz_error *err)
+{
+    frz_plan *plan = ctx;
+    plan_slot *slot = &plan->slots[index];
+    frz_entry_request request = {.stats = plan->stats,
+                                 .keep = plan->filter == NULL ? NULL : keep_entry,
+                                 .keep_ctx = (void *)plan->filter};
+    (void)err;
+    slot->rc =
+        frz_entry_reader_open(plan->tree, slot->manifest, &request, &slot->reader, &slot->error);
+    if (slot->rc == FRZ_OK) {
+        slot->rc = fill(slot, &slot->error);
+    }
+    return FRZ_OK;
+}
+
+static void close_slot(plan_slot *slot)
+{
+    frz_entry_reader_close(slot->reader);
+    slot->reader = NULL;
+    frz_arena_reset(&slot->arena);
+}
+
+/* ---- windows of manifests ---- */
+
+static void skip_manifest(frz_plan *plan, const frz_manifest_file *file)
+{
+    int64_t files = FRZ_MAX(frz_manifest_live_files(file), 0);
+    plan->report.manifests_skipped++;
+    plan->report.files += files;
+    plan->report.files_skipped += files;
+    frz_log(plan->env, "scan", FRZ_LOG_DEBUG, "manifest %.*s: skipped",
+            FRZ_STR_ARG(file->location));
+}
+
+/* The next manifests that can hold wanted entries become slots. */
+static void choose_manifests(frz_plan *plan)
+{
+    size_t window = frz_threads(plan->env) > 1 ? plan->window : 1;
+    plan->slot_count = plan->slot = 0;
+    while (plan->slot_count < window && plan->next_manifest < frz_tree_manifest_count(plan->tree)) {
+        size_t i = plan->next_manifest++;
+        const frz_manifest_file *file = frz_tree_manifest(plan->tree, i);
+        if (file->content != FRZ_CONTENT_DATA_MANIFEST || !frz_status_is_live(file->status)) {
+            continue;
+        }
+        plan->report.manifests++;
+        if (!frz_manifest_may_match(file, plan->filter)) {
+            skip_manifest(plan, file);
+            continue;
+        }
+        plan_slot *slot = &plan->slots[plan->slot_count++];
+        *slot = (plan_slot){.manifest = i};
+        frz_arena_init(&slot->arena, plan->env, FRZ_ARENA_NO_LIMIT);
+    }
+    plan->window = FRZ_MIN(plan->window * 2, (size_t)WINDOW_MAX);
+}
+
+/* FRZ_END if there are no more. */
+static frz_code next_window(frz_plan *plan, frz_error *err)
+{
+    choose_manifests(plan);
+    return plan->slot_count == 0 ? FRZ_END
+                                 : frz_parallel(plan->env, plan->slot_count, read_ahead, plan, err);
+}
+
+/* ---- entries in their order ---- */
+
+static const frz_entry *next_held(plan_slot *slot)
+{
+    while (slot->part < slot->part_count) {
+        const plan_part *part = &slot->parts[slot->part];
+        if (slot->at < part->count) {
+            return &part->entries[slot->at++];
+        }
+        slot->part++;
+        slot->at = 0;
+    }
+    return NULL;
+}
+
+static frz_code slot_failed(plan_slot *slot, frz_error *err)
+{
+    if (err != NULL) {
+        *err = slot->error;
+    }
+    return slot->rc;
+}
+
+/* The next wanted entry of the manifests. */
+static frz_code next_of_manifests(frz_plan *plan, const frz_entry **out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    for (;;) {
+        if (plan->slot == plan->slot_count) {
+            FRZ_TRY(next_window(plan, err));
+        }
+        plan_slot *slot = &plan->slots[plan->slot];
+        FRZ_TRY(slot->rc == FRZ_OK ? FRZ_OK : slot_failed(slot, err));
+        *out = next_held(slot);
+        if (*out != NULL) {
+            return FRZ_OK;
+        }
+        if (slot->reader != NULL) {
+            FRZ_TRY(fill(slot, err));
+            continue;
+        }
+        plan->report.files += slot->live;
+        plan->report.files_skipped += slot->live - slot->kept;
+        close_slot(slot);
+        plan->slot++;
+    }
+out:
+    return rc;
+}
+
+/* The next wanted entry of the root itself; NULL behind the last. */
+static const frz_entry *next_of_root(frz_plan *plan)
+{
+    while (plan->next_entry < frz_tree_entry_count(plan->tree)) {
+        const frz_entry *entry = frz_tree_entry(plan->tree, plan->next_entry++);
+        if (!frz_status_is_live(entry->status)) {
+            continue;
+        }
+        plan->report.files++;
+        if (frz_entry_may_match(entry, plan->filter)) {
+            return entry;
+        }
+        plan->report.files_skipped++;
+        frz_log(plan->env, "scan", FRZ_LOG_DEBUG, "%.*s: skipped by statistics",
+                FRZ_STR_ARG(entry->location));
+    }
+    return NULL;
+}
+
+/* spec: within a snapshot a content file has at most one live entry (v4) */
+static frz_code check_unique(frz_plan *plan, const frz_entry *entry, frz_error *err)
+{
+    bool added = true;
+    frz_code rc = FRZ_OK;
+    if (frz_tree_has_root(plan->tree)) {
+        rc = frz_locations_add(&plan->locations, plan->table, entry->location, &added, err);
+    }
+    return rc == FRZ_OK && !added
+               ? frz_fail(err, FRZ_E_CORRUPT, "manifest %s: %.*s has two live entries",
+                          frz_tree_location(plan->tree), FRZ_STR_ARG(entry->location))
+               : rc;
+}
+
+frz_code frz_plan_next(frz_plan *plan, frz_task *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const frz_entry *entry = next_of_root(plan);
+    if (entry == NULL) {
+        FRZ_TRY(next_of_manifests(plan, &entry, err));
+    }
+    FRZ_TRY(check_unique(plan, entry, err));
+    *out = (frz_task){.entry = entry};
+out:
+    return rc;
+}
+
+/* ---- which statistics ---- */
+
+typedef struct id_collector {
+    int32_t *ids; /* NULL: only count */
+    size_t count;
+} id_collector;
+
+static void add_id(id_collector *c, int32_t id)
+{
+    if (c->ids != NULL) {
+        c->ids[c->count] = id;
+    }
+    c->count++;
+}
+
+static frz_code collect_id(void *ctx, const frz_field *field, bool in_repeated, frz_error *err)
+{
+    (void)err;
+    if (!in_repeated && !frz_type_is_nested(field->type)) {
+        add_id(ctx, field->id);
+    }
+    return FRZ_OK;
+}
+
+/* The filter's fields, and what is below those that are structs. */
+static frz_code collect_ids(const frz_plan *plan, const frz_schema *schema, id_collector *c,
+                            frz_error *err)
+{
+    size_t count = 0;
+    const int32_t *ids = frz_bound_expr_fields(plan->filter, &count);
+    c->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        const frz_field *field = frz_type_field_by_id(schema->type, ids[i]);
+        if (field == NULL || !frz_type_is_nested(field->type)) {
+            add_id(c, ids[i]);
+        } else if (field->type->id == FRZ_TYPE_STRUCT) {
+            frz_code rc = frz_type_visit(field->type, collect_id, c, err);
+            if (rc != FRZ_OK) {
+                return rc;
+            }
+        }
+    }
+    return FRZ_OK;
+}
+
+static frz_code choose_stats(frz_plan *plan, const frz_schema *schema, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    id_collector c = {NULL, 0};
+    FRZ_TRY(collect_ids(plan, schema, &c, err));
+    c.ids = frz_arena_array(&plan->arena, c.count, sizeof *c.ids);
+    FRZ_TRY(c.ids == NULL ? frz_fail_nomem(err, c.count * sizeof *c.ids) : FRZ_OK);
+    FRZ_TRY(collect_ids(plan, schema, &c, err));
+    plan->stats.field_ids = c.ids;
+    plan->stats.field_count = c.count;
+out:
+    return rc;
+}
+
+/* ---- opening ---- */
+
+frz_code frz_plan_open(const frz_table *table, const frz_plan_options *options, frz_plan **out,
+                       frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const frz_env *env = table->env;
+    frz_plan *plan = frz_alloc_zero(env, 1, sizeof *plan);
+    if (plan == NULL) {
+        return frz_fail_nomem(err, sizeof *plan);
+    }
+    plan->env = env;
+    plan->table = table;
+    plan->filter = options->filter;
+    plan->window = 1;
+    plan->locations.env = env;
+    plan->stats.all = options->all_stats;
+    frz_arena_init(&plan->arena, env, FRZ_ARENA_NO_LIMIT);
+    if (options->filter != NULL && !options->all_stats) {
+        FRZ_TRY(choose_stats(plan, options->schema, err));
+    }
+    plan->slots = frz_alloc_zero(env, WINDOW_MAX, sizeof *plan->slots);
+    FRZ_TRY(plan->slots == NULL ? frz_fail_nomem(err, WINDOW_MAX * sizeof *plan->slots) : FRZ_OK);
+    FRZ_TRY(
+        frz_tree_open(table, options->snapshot, options->schema, &plan->stats, &plan->tree, err));
+    *out = plan;
+    plan = NULL;
+out:
+    frz_plan_close(plan);
+    return rc;
+}
+
+const frz_tree *frz_plan_tree(const frz_plan *plan)
+{
+    return plan->tree;
+}
+
+void frz_plan_report_get(const frz_plan *plan, frz_plan_report *out)
+{
+    *out = plan->report;
+}
+
+void frz_plan_close(frz_plan *plan)
+{
+    if (plan == NULL) {
+        return;
+    }
+    for (size_t i = plan->slot; i < plan->slot_count; i++) {
+        close_slot(&plan->slots[i]);
+    }
+    frz_locations_reset(&plan->locations);
+    frz_tree_free(plan->tree);
+    frz_arena_reset(&plan->arena);
+    frz_free(plan->env, plan->slots);
+    frz_free(plan->env, plan);
+}
