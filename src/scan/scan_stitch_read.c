@@ -131,13 +131,13 @@ static frz_code lineage_column(const frz_stitch *stitch, const frz_field *field,
                                struct ArrowArray *out, frz_error *err)
 {
     const frz_entry *entry = stitch->entry;
+    if (entry->first_row_id == FRZ_NO_VALUE) { /* from before row lineage: nothing to inherit */
+        return stored != NULL ? frz_array_slice(stitch->env, stored, 0, rows, out, err)
+                              : frz_array_nulls(stitch->env, field->type, rows, out, err);
+    }
     if (field->id == FRZ_ID_LAST_UPDATED) {
         return fill_lineage(stitch->env, stored, rows, entry->sequence_number, 0, first_row, out,
                             err);
-    }
-    if (entry->first_row_id == FRZ_NO_VALUE) {
-        return stored != NULL ? frz_array_slice(stitch->env, stored, 0, rows, out, err)
-                              : frz_array_nulls(stitch->env, field->type, rows, out, err);
     }
     return fill_lineage(stitch->env, stored, rows, entry->first_row_id, 1, first_row, out, err);
 }

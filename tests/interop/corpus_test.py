@@ -12,7 +12,7 @@ from frazil import BUILD
 GOLDEN = Path(os.environ.get("FRAZIL_CORPORA", "../shared/corpora")).resolve() / "iceberg-v4"
 
 # At least so many of the valid tables are read; more is better, fewer is a step back.
-READ_AT_LEAST = 30
+READ_AT_LEAST = 45
 
 
 def tables(valid):
@@ -37,11 +37,13 @@ def scan(folder, metadata, *arguments):
 
 
 def rows_of(text):
-    return sorted((json.loads(line) for line in text.splitlines()), key=lambda r: r["_row_id"])
+    """Without order: rows from before row lineage have no ids to sort by."""
+    return sorted((json.loads(line) for line in text.splitlines()),
+                  key=lambda r: (r["_row_id"] or 0, json.dumps(r)))
 
 
 # What is still missing; a refusal names one of these.
-MISSING = ["leaf manifests", "deletion vectors", "partitioned data files", "manifest lists",
+MISSING = ["delete manifests", "deletion vectors", "partitioned data files",
            "no reader for format avro", "struct", "compression codec BROTLI"]
 
 
@@ -56,7 +58,7 @@ def compare(folder, metadata):
             assert any(f"unsupported: {words}" in done.stderr for words in MISSING), done.stderr
             read = False
             continue
-        assert rows_of(done.stdout) == [json.loads(x) for x in expected.read_text().splitlines()]
+        assert rows_of(done.stdout) == rows_of(expected.read_text())
     return read
 
 
