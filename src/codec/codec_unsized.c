@@ -35,6 +35,12 @@ static frz_code damaged(const frz_codec *codec, size_t src_len, frz_error *err)
                     frz_codec_name(codec->id), src_len);
 }
 
+/* Where the next byte goes; an empty buffer has no memory, to which nothing may be added. */
+static uint8_t *end_of(const frz_buf *buf)
+{
+    return buf->data == NULL ? NULL : buf->data + buf->len;
+}
+
 /* ---- output of streams ---- */
 
 frz_code codec_output_room(codec_output *out, frz_error *err)
@@ -88,7 +94,7 @@ static frz_code inflate(frz_codec *codec, const uint8_t *in, size_t len, frz_buf
         size_t made = 0;
         room = FRZ_MIN(FRZ_MAX(room, out->capacity - out->len), FRZ_MIN(most, out->max - out->len));
         FRZ_TRY(frz_buf_reserve(out, room, err));
-        uint8_t *to = out->data + out->len;
+        uint8_t *to = end_of(out);
         enum libdeflate_result result =
             codec->id == FRZ_CODEC_GZIP
                 ? libdeflate_gzip_decompress_ex(codec->deflate_in, in, len, to, room, taken, &made)
@@ -146,10 +152,8 @@ static frz_code unzstd(frz_codec *codec, const void *src, size_t src_len, frz_bu
     FRZ_TRY(frz_buf_reserve(out, guess, err));
     ZSTD_DCtx_reset(codec->zstd_in, ZSTD_reset_session_only);
     ZSTD_inBuffer in = {src, src_len, 0};
-    codec_output to = {.id = codec->id,
-                       .grows = out,
-                       .at = out->data + out->len,
-                       .left = out->capacity - out->len};
+    codec_output to = {
+        .id = codec->id, .grows = out, .at = end_of(out), .left = out->capacity - out->len};
     size_t state = 1;
     while (state != 0 || in.pos < in.size) {
         FRZ_TRY(codec_output_room(&to, err));
