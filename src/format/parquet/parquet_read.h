@@ -263,7 +263,7 @@ frz_code parquet_run_bytes(parquet_run *run, frz_str *out, frz_error *err);
 uint64_t parquet_run_start(const parquet_run *run);
 void parquet_run_unref(parquet_run *run); /* NULL is fine */
 
-/* ---- pages of a chunk (parquet_page.c) ---- */
+/* ---- pages of a chunk (parquet_page.c and the three below) ---- */
 
 typedef struct parquet_page_header {
     parquet_page_type type;
@@ -358,18 +358,47 @@ frz_code parquet_pages_header(parquet_pages *p, frz_error *err);
 /* Pass over the page whose header was read, or open it. */
 void parquet_pages_skip(parquet_pages *p);
 frz_code parquet_pages_open(parquet_pages *p, frz_error *err);
+/* At the start of a chunk: load the dictionary, unless there is none or it has more than most
+ * bytes. */
+frz_code parquet_pages_dictionary(parquet_pages *p, size_t most, frz_error *err);
+frz_code parquet_chunk_range(const parquet_file *file, const parquet_chunk *chunk, uint64_t *start,
+                             uint64_t *end, frz_error *err);
+
+/* ---- bytes of a chunk (parquet_page_bytes.c) ---- */
+
 /* What is to be read of the chunk that was started, if it is so little that it is read at once. */
 bool parquet_pages_piece(parquet_pages *p, parquet_piece *out);
 /* Bytes that hold the piece; the reference moves. */
 void parquet_pages_give(parquet_pages *p, parquet_run *run);
-/* At the start of a chunk: load the dictionary, unless there is none or it has more than most
- * bytes. */
-frz_code parquet_pages_dictionary(parquet_pages *p, size_t most, frz_error *err);
+static inline uint64_t parquet_pages_left(const parquet_pages *p)
+{
+    return p->end - p->at;
+}
+/* The next bytes, at least want of them or what the chunk has left. */
+frz_code parquet_pages_peek(parquet_pages *p, size_t want, const uint8_t **bytes, size_t *len,
+                            frz_error *err);
+/* Move len bytes to dst. */
+frz_code parquet_pages_take_into(parquet_pages *p, uint8_t *dst, size_t len, frz_error *err);
+/* A view of the next len bytes: of the window, or of the shared scratch buffer. */
+frz_code parquet_pages_take_view(parquet_pages *p, size_t len, const uint8_t **out, frz_error *err);
+void parquet_pages_drop_window(parquet_pages *p);
+
+/* ---- page headers (parquet_page_header.c) ---- */
+
 frz_code parquet_page_header_parse(parquet_thrift *t, parquet_page_header *out);
+
+/* ---- bodies of pages (parquet_page_body.c) ---- */
+
 /* FRZ_E_UNSUPPORTED naming the codec. */
 frz_code parquet_codec_of(int32_t codec, frz_codec_id *out, frz_error *err);
-frz_code parquet_chunk_range(const parquet_file *file, const parquet_chunk *chunk, uint64_t *start,
-                             uint64_t *end, frz_error *err);
+/* What the page at hand claims to become, against what its bytes can. */
+frz_code parquet_pages_check_size(const parquet_pages *p, uint64_t compressed,
+                                  uint64_t uncompressed, frz_error *err);
+frz_code parquet_pages_load_dictionary(parquet_pages *p, frz_error *err);
+void parquet_pages_drop_dictionary(parquet_pages *p);
+/* Unpack the page at hand, of version 1 or 2, and set up its decoders. */
+frz_code parquet_pages_open_v1(parquet_pages *p, frz_error *err);
+frz_code parquet_pages_open_v2(parquet_pages *p, frz_error *err);
 
 /* ---- pages by their rows (parquet_locate.c) ---- */
 
