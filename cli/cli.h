@@ -300,6 +300,8 @@ typedef enum cli_option_id {
     CLI_OPTION_COLUMNS,
     CLI_OPTION_WHERE,
     CLI_OPTION_SNAPSHOT,
+    CLI_OPTION_AS_OF,
+    CLI_OPTION_REF,
     CLI_OPTION_LIMIT,
     CLI_OPTION_WITH_LINEAGE,
     CLI_OPTION_PROPERTY,
@@ -411,6 +413,22 @@ frz_code cli_open_catalog(cli_context *context, bool create, frz_error *err);
 frz_code cli_open_table(cli_context *context, frz_error *err);
 /* Only with --metadata: opens the table. */
 frz_code cli_open_metadata(cli_context *context, frz_error *err);
+/* Which snapshot: --snapshot, --as-of, --ref, at most one of them; 0 and NULL: none of them. */
+typedef struct cli_snapshot {
+    int64_t id;
+    const char *as_of, *ref;
+} cli_snapshot;
+
+/* The three options, for a command's list of options. */
+#define CLI_SNAPSHOT_OPTIONS                                                                       \
+    {CLI_OPTION_SNAPSHOT, 0, "snapshot", "ID",                                                     \
+     "the table as it was; frazil snapshots lists them"},                                          \
+        {CLI_OPTION_AS_OF, 0, "as-of", "TIME", "the table as it was then: 2026-11-01T00:00:00Z"},  \
+    {                                                                                              \
+        CLI_OPTION_REF, 0, "ref", "NAME", "the table at a branch or tag"                           \
+    }
+
+frz_code cli_snapshot_read(const cli_args *args, cli_snapshot *out, frz_error *err);
 void cli_context_reset(cli_context *context);
 char *cli_absolute_path(const char *path, frz_error *err);
 

@@ -374,41 +374,21 @@ static frz_code maps_read(const cli_context *context, frz_location_map **out, si
     return FRZ_OK;
 }
 
-/* A table without a location of its own lies above its folder "metadata". */
-static char *location_of_metadata(const char *file, frz_error *err)
-{
-    char *folder = parent_of(file, err);
-    size_t len = folder == NULL ? 0 : strlen(folder);
-    size_t tail = strlen("/metadata");
-    if (len > tail && strcmp(folder + len - tail, "/metadata") == 0) {
-        folder[len - tail] = '\0';
-    }
-    return folder;
-}
-
 frz_code cli_open_metadata(cli_context *context, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     frz_table_open_options options = FRZ_TABLE_OPEN_OPTIONS_INIT;
     frz_location_map *maps = NULL;
-    char *location = NULL;
-    char *file = cli_absolute_path(cli_args_value(context->args, CLI_OPTION_METADATA), err);
-    if (file == NULL) {
+    char *place = cli_absolute_path(cli_args_value(context->args, CLI_OPTION_METADATA), err);
+    if (place == NULL) {
         return err->code;
     }
-    location = location_of_metadata(file, err);
-    if (location == NULL) {
-        rc = err->code;
-        goto out;
-    }
     CLI_TRY(maps_read(context, &maps, &options.map_count, err));
-    options.location = location;
     options.maps = maps;
-    CLI_TRY(frz_table_open(context->env, file, &options, &context->table, err));
+    CLI_TRY(frz_table_open(context->env, place, &options, &context->table, err));
 out:
     maps_free(maps, options.map_count);
-    free(location);
-    free(file);
+    free(place);
     return rc;
 }
 
@@ -418,6 +398,21 @@ frz_code cli_open_table(cli_context *context, frz_error *err)
         return cli_open_metadata(context, err);
     }
     return load_from_catalog(context, err);
+}
+
+frz_code cli_snapshot_read(const cli_args *args, cli_snapshot *out, frz_error *err)
+{
+    const char *id = cli_args_value(args, CLI_OPTION_SNAPSHOT);
+    cli_snapshot read = {.as_of = cli_args_value(args, CLI_OPTION_AS_OF),
+                         .ref = cli_args_value(args, CLI_OPTION_REF)};
+    if ((id != NULL) + (read.as_of != NULL) + (read.ref != NULL) > 1) {
+        return cli_fail(err, FRZ_E_ARGUMENT, "--snapshot, --as-of and --ref exclude each other");
+    }
+    frz_code rc = id == NULL ? FRZ_OK : cli_parse_int64(id, 1, "snapshot", &read.id, err);
+    if (rc == FRZ_OK) {
+        *out = read;
+    }
+    return rc;
 }
 
 void cli_context_reset(cli_context *context)

@@ -8,7 +8,7 @@ static const cli_option scan_options[] = {
      "these columns, in this order; \"quoted\" if need be"},
     {CLI_OPTION_WHERE, 0, "where", "CONDITION", "only rows for which this is true"},
     {CLI_OPTION_LIMIT, 0, "limit", "N", "stop after so many rows"},
-    {CLI_OPTION_SNAPSHOT, 0, "snapshot", "ID", "the table as it was; frazil snapshots lists them"},
+    CLI_SNAPSHOT_OPTIONS,
     {CLI_OPTION_WITH_LINEAGE, 0, "with-lineage", NULL,
      "add _row_id and _last_updated_sequence_number"},
     {CLI_OPTION_FORMAT, 0, "format", "FORMAT", "table, csv, jsonl, json, parquet or arrow"},
@@ -24,7 +24,7 @@ static frz_code read_options(const cli_args *args, cli_names *columns, frz_scan_
     frz_code rc = FRZ_OK;
     const char *names = cli_args_value(args, CLI_OPTION_COLUMNS);
     const char *limit = cli_args_value(args, CLI_OPTION_LIMIT);
-    const char *snapshot = cli_args_value(args, CLI_OPTION_SNAPSHOT);
+    cli_snapshot snapshot = {0};
     if (names != NULL) {
         CLI_TRY(cli_names_read(names, columns, err));
         out->columns = columns->names;
@@ -33,9 +33,10 @@ static frz_code read_options(const cli_args *args, cli_names *columns, frz_scan_
     if (limit != NULL) {
         CLI_TRY(cli_parse_int64(limit, 0, "limit", &out->limit, err));
     }
-    if (snapshot != NULL) {
-        CLI_TRY(cli_parse_int64(snapshot, 1, "snapshot", &out->snapshot_id, err));
-    }
+    CLI_TRY(cli_snapshot_read(args, &snapshot, err));
+    out->snapshot_id = snapshot.id;
+    out->as_of = snapshot.as_of;
+    out->ref = snapshot.ref;
     out->where = cli_args_value(args, CLI_OPTION_WHERE);
     out->with_lineage = cli_args_has(args, CLI_OPTION_WITH_LINEAGE);
 out:
@@ -87,21 +88,22 @@ out:
 
 const cli_command cmd_scan = {
     .name = "scan",
-    .usage = "TABLE [--columns A,B,...] [--where CONDITION] [--limit N] [--snapshot ID]\n"
+    .usage = "TABLE [--columns A,B,...] [--where CONDITION] [--limit N]\n"
+             "                   [--snapshot ID | --as-of TIME | --ref NAME]\n"
              "                   [--with-lineage] [--report] [--format FORMAT] [-o FILE [--force]]",
     .summary = "print or export rows of a table",
     .text =
         "Column files are stitched in and deleted rows are left out. Only the columns asked for\n"
         "are read; files, and row groups and pages in them, that cannot hold a matching row are\n"
-        "skipped. With --metadata FILE the table is read from that metadata file and TABLE is "
-        "left\n"
-        "out.\n",
+        "skipped. With --metadata the table is read from a metadata file, or from the newest one "
+        "of\n"
+        "a table's folder, and TABLE is left out.\n",
     .example = "  frazil scan db.wide --limit 10\n"
                "  frazil scan db.wide --columns id,c_1 --where \"id < 5\"\n"
                "  frazil scan db.wide --columns id,c_1 --format csv -o c_1.csv\n"
                "  frazil scan db.wide --snapshot 4358109269873137077 --format jsonl\n"
-               "  frazil scan --metadata t/metadata/v3.metadata.json --map-location "
-               "s3://lake/=/mnt/lake/\n",
+               "  frazil scan db.wide --as-of 2026-11-01T00:00:00Z\n"
+               "  frazil scan --metadata /mnt/lake/t --map-location s3://lake/=/mnt/lake/\n",
     .options = scan_options,
     .flags = CLI_TAKES_TABLE,
     .min_words = 1,

@@ -8,7 +8,7 @@
 #include "cli.h"
 
 static const cli_option snapshot_options[] = {
-    {CLI_OPTION_SNAPSHOT, 0, "snapshot", "ID", "of this snapshot instead of the current one"},
+    CLI_SNAPSHOT_OPTIONS,
     {0, 0, NULL, NULL, NULL},
 };
 
@@ -18,14 +18,15 @@ typedef frz_code (*view_printer)(cli_out *out, struct ArrowArrayStream *stream, 
 static frz_code open_view(cli_context *context, frz_table_view view,
                           struct ArrowArrayStream *stream, frz_error *err)
 {
-    const char *text = cli_args_value(context->args, CLI_OPTION_SNAPSHOT);
-    int64_t snapshot_id = 0;
     frz_code rc = FRZ_OK;
-    if (text != NULL) {
-        CLI_TRY(cli_parse_int64(text, 1, "snapshot", &snapshot_id, err));
-    }
+    cli_snapshot snapshot = {0};
+    CLI_TRY(cli_snapshot_read(context->args, &snapshot, err));
     CLI_TRY(cli_open_table(context, err));
-    CLI_TRY(frz_table_list(context->table, view, snapshot_id, stream, err));
+    if (snapshot.as_of != NULL || snapshot.ref != NULL) {
+        CLI_TRY(frz_table_find_snapshot(context->table, snapshot.as_of, snapshot.ref, &snapshot.id,
+                                        err));
+    }
+    CLI_TRY(frz_table_list(context->table, view, snapshot.id, stream, err));
 out:
     return rc;
 }
@@ -409,7 +410,7 @@ const cli_command cmd_snapshots = {
 
 const cli_command cmd_files = {
     .name = "files",
-    .usage = "TABLE [--snapshot ID] [--json]",
+    .usage = "TABLE [--snapshot ID | --as-of TIME | --ref NAME] [--json]",
     .summary = "show which columns live in which files",
     .text = "Each data file with its size and rows, and below it its column files with the field\n"
             "ids and names that are read from them instead of from the data file.\n",
@@ -424,7 +425,7 @@ const cli_command cmd_files = {
 
 const cli_command cmd_manifests = {
     .name = "manifests",
-    .usage = "TABLE [--snapshot ID] [--json]",
+    .usage = "TABLE [--snapshot ID | --as-of TIME | --ref NAME] [--json]",
     .summary = "list the manifests of a snapshot with what is counted in them",
     .example = "  frazil manifests db.wide\n",
     .options = snapshot_options,
@@ -480,7 +481,7 @@ const cli_command cmd_statistics = {
 
 const cli_command cmd_delete_files = {
     .name = "delete-files",
-    .usage = "TABLE [--snapshot ID] [--json]",
+    .usage = "TABLE [--snapshot ID | --as-of TIME | --ref NAME] [--json]",
     .summary = "list the delete files and deletion vectors of a snapshot",
     .example = "  frazil delete-files db.wide\n",
     .options = snapshot_options,
@@ -492,7 +493,7 @@ const cli_command cmd_delete_files = {
 
 const cli_command cmd_entries = {
     .name = "entries",
-    .usage = "TABLE [--snapshot ID] [--json]",
+    .usage = "TABLE [--snapshot ID | --as-of TIME | --ref NAME] [--json]",
     .summary = "list every entry of every manifest, live or not",
     .example = "  frazil entries db.wide\n",
     .options = snapshot_options,
@@ -504,7 +505,7 @@ const cli_command cmd_entries = {
 
 const cli_command cmd_partitions = {
     .name = "partitions",
-    .usage = "TABLE [--snapshot ID] [--json]",
+    .usage = "TABLE [--snapshot ID | --as-of TIME | --ref NAME] [--json]",
     .summary = "sum up files and rows of each partition",
     .example = "  frazil partitions db.wide\n",
     .options = snapshot_options,

@@ -82,7 +82,8 @@ static cli_exit run(const cli_args *args)
         rc = cli_out_flush(&context.out, &err);
     }
     bool opened = cli_args_has(args, CLI_OPTION_METADATA) && context.table != NULL;
-    if (rc == FRZ_E_NOT_FOUND && err.hint[0] == '\0' && opened) {
+    bool no_file = rc == FRZ_E_NOT_FOUND && err.os_error != 0;
+    if (no_file && err.hint[0] == '\0' && opened) {
         snprintf(err.hint, sizeof err.hint,
                  "if the table's files were moved, --map-location FROM=TO says where they are");
     }

@@ -26,11 +26,16 @@ typedef struct frz_scan_options {
     int64_t batch_bytes; /**< about the most bytes of a batch; 0: 16 MiB */
     int with_lineage;    /**< add _row_id and _last_updated_sequence_number at the end */
     int64_t limit;       /**< stop after so many rows; negative: all */
+    const char *as_of;   /**< the snapshot that was current then: "2026-11-01T00:00:00Z"; NULL: not
+                            by time */
+    const char *ref;     /**< the snapshot of a branch or tag; NULL: not by name. At most one of
+                            snapshot_id, as_of and ref. Snapshots chosen by id, time or tag are read
+                            with their own schema, branches with the table's */
 } frz_scan_options;
 
 #define FRZ_SCAN_OPTIONS_INIT                                                                      \
     {                                                                                              \
-        sizeof(frz_scan_options), 0, 0, 0, 0, 0, 0, 0, -1                                          \
+        sizeof(frz_scan_options), 0, 0, 0, 0, 0, 0, 0, -1, 0, 0                                    \
     }
 
 /** What a scan did so far. Later versions append members. */

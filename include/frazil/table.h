@@ -13,7 +13,7 @@ extern "C" {
 
 typedef struct frz_table frz_table;
 
-/** Replaces a prefix of the locations recorded in metadata by the place where files really are. */
+/** A folder of the locations recorded in metadata, and the place where its files really are. */
 typedef struct frz_location_map {
     const char *from; /**< such as "file:///golden/" */
     const char *to;   /**< such as "/mnt/corpus/" */
@@ -21,8 +21,12 @@ typedef struct frz_location_map {
 
 typedef struct frz_table_open_options {
     size_t struct_size;
-    const char *location;         /**< base for relative paths if the metadata has no location */
-    const frz_location_map *maps; /**< longest matching prefix wins */
+    /** Base for relative paths if the metadata has no location; NULL: the folder above the folder
+     * "metadata" that the metadata file is in. */
+    const char *location;
+    /** Where folders really are, also the one that is opened; the longest match wins. Spellings of
+     * one place ("/p", "file:///p"; s3, s3a) count alike. */
+    const frz_location_map *maps;
     size_t map_count;
 } frz_table_open_options;
 
@@ -32,14 +36,17 @@ typedef struct frz_table_open_options {
     }
 
 /**
- * Open a table read-only from one metadata file.
+ * Open a table read-only, without a catalog: from one metadata file, or from the newest one of a
+ * table's folder. There the file is the one that metadata/version-hint.text names or a later one of
+ * its kin, else the one with the highest number.
  *
  * @param env       borrowed; must outlive the table
- * @param location  path or location of a metadata JSON file
+ * @param location  path or location of a metadata JSON file, plain or packed with gzip, or of a
+ *                  table's folder
  * @param opts      NULL means defaults
  * @param out       receives the table; free with frz_table_unref()
  * @return FRZ_OK, FRZ_E_NOT_FOUND, FRZ_E_CORRUPT, FRZ_E_UNSUPPORTED for a format version that this
- *         library does not know
+ *         library does not know, FRZ_E_ARGUMENT if the newest file of a folder cannot be told
  */
 FRZ_API frz_code frz_table_open(const frz_env *env, const char *location,
                                 const frz_table_open_options *opts, frz_table **out,
@@ -53,6 +60,18 @@ FRZ_API void frz_table_unref(frz_table *table);
 
 /** Id of the current snapshot; FRZ_E_NOT_FOUND if the table has none. */
 FRZ_API frz_code frz_table_current_snapshot(const frz_table *table, int64_t *out, frz_error *err);
+
+/**
+ * Id of the snapshot that was current at a time, or that a branch or tag names.
+ *
+ * @param as_of  "2026-11-01T00:00:00Z", a date, or a time with another zone; without zone UTC. What
+ *               was current is in the table's snapshot log. NULL: not by time.
+ * @param ref    name of a branch or tag; NULL: not by name. Neither: the current snapshot
+ * @return FRZ_OK; FRZ_E_NOT_FOUND if there is no such reference or snapshot; FRZ_E_ARGUMENT for
+ *         both, or a text that is no time
+ */
+FRZ_API frz_code frz_table_find_snapshot(const frz_table *table, const char *as_of, const char *ref,
+                                         int64_t *out, frz_error *err);
 
 /** What can be listed about a table. Each is a stream of rows with a stable schema. */
 typedef enum frz_table_view {

@@ -64,6 +64,13 @@ frz_code meta_read_logs(frz_table *table, frz_error *err);
 frz_code meta_map_location(const frz_env *env, const frz_location_map *maps, size_t count,
                            const char *location, char **out, frz_error *err);
 
+/* FOLDER/NAME; free with frz_free. */
+frz_code meta_join_location(const frz_env *env, frz_str folder, frz_str name, char **out,
+                            frz_error *err);
+/* The newest metadata file of a table's folder, or of its folder "metadata"; free with frz_free
+ * (meta_folder.c). */
+frz_code meta_find_newest(const frz_env *env, const char *location, const frz_location_map *maps,
+                          size_t map_count, char **out, frz_error *err);
 /* Unpack a gzip metadata file in place; other bytes stay as they are (meta_gzip.c). */
 frz_code meta_gunzip(const frz_env *env, frz_buf *bytes, frz_error *err);
 

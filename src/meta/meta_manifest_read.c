@@ -146,7 +146,7 @@ frz_code frz_manifest_open(const frz_table *table, const frz_snapshot *snapshot,
     manifest_reader r = {.table = table};
     frz_arena scratch;
     frz_arena_init(&scratch, env, FRZ_ARENA_NO_LIMIT);
-    FRZ_TRY(meta_root_check(table, snapshot, err));
+    FRZ_TRY(meta_root_check(snapshot, err));
     r.manifest = frz_alloc_zero(env, 1, sizeof *r.manifest);
     FRZ_TRY(r.manifest == NULL ? frz_fail_nomem(err, sizeof *r.manifest) : FRZ_OK);
     r.manifest->env = env;

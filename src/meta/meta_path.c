@@ -26,6 +26,12 @@ static frz_code concat(const frz_env *env, frz_str a, const char *between, frz_s
     return FRZ_OK;
 }
 
+frz_code meta_join_location(const frz_env *env, frz_str folder, frz_str name, char **out,
+                            frz_error *err)
+{
+    return concat(env, folder, "/", name, out, err);
+}
+
 /* ---- recorded -> absolute ---- */
 
 /* A location in two parts, one after the other; the first may be empty. */

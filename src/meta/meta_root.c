@@ -127,7 +127,7 @@ out:
     return rc;
 }
 
-frz_code meta_root_check(const frz_table *table, const frz_snapshot *snapshot, frz_error *err)
+frz_code meta_root_check(const frz_snapshot *snapshot, frz_error *err)
 {
     if (snapshot->root_manifest.ptr == NULL) {
         return frz_fail(err, FRZ_E_UNSUPPORTED,
@@ -135,17 +135,10 @@ frz_code meta_root_check(const frz_table *table, const frz_snapshot *snapshot, f
                         "4)",
                         (long long)snapshot->snapshot_id);
     }
-    const json_t *list = json_object_get(table->metadata.json, "snapshots");
-    size_t i;
-    const json_t *json;
-    json_array_foreach(list, i, json)
-    {
-        if (json_integer_value(json_object_get(json, "snapshot-id")) == snapshot->snapshot_id &&
-            meta_json_member(json, "key-id") != NULL) {
-            return frz_fail(err, FRZ_E_UNSUPPORTED,
-                            "unsupported: encrypted root manifests (snapshot %lld)",
-                            (long long)snapshot->snapshot_id);
-        }
+    if (snapshot->key_id.ptr != NULL) {
+        return frz_fail(err, FRZ_E_UNSUPPORTED,
+                        "unsupported: encrypted root manifests (snapshot %lld)",
+                        (long long)snapshot->snapshot_id);
     }
     return FRZ_OK;
 }

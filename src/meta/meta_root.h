@@ -24,6 +24,6 @@ typedef struct meta_root {
 
 frz_code meta_root_read(const meta_root *root, frz_error *err);
 /* That a snapshot has a root manifest that can be read. */
-frz_code meta_root_check(const frz_table *table, const frz_snapshot *snapshot, frz_error *err);
+frz_code meta_root_check(const frz_snapshot *snapshot, frz_error *err);
 
 #endif

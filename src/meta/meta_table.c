@@ -1,36 +1,7 @@
 /*
- * The table object: opening from a metadata file, reference counting, and looking things up in its
- * metadata.
+ * The table object: reference counting, and looking things up in its metadata.
  */
 #include "meta/meta_internal.h"
-
-frz_code frz_table_open(const frz_env *env, const char *location,
-                        const frz_table_open_options *opts, frz_table **out, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    char *absolute = NULL, *access = NULL;
-    frz_buf bytes = FRZ_BUF_INIT(env, META_JSON_MAX);
-    if (location == NULL || location[0] == '\0') {
-        return frz_fail(err, FRZ_E_ARGUMENT, "no metadata file was named");
-    }
-    FRZ_TRY(frz_location_from_path(env, location, &absolute, err));
-    FRZ_TRY(meta_map_location(env, opts == NULL ? NULL : opts->maps,
-                              opts == NULL ? 0 : opts->map_count, absolute, &access, err));
-    rc = frz_file_read_all(env, access, META_JSON_MAX, &bytes, err);
-    if (rc == FRZ_OK) {
-        rc = meta_gunzip(env, &bytes, err);
-    }
-    if (rc != FRZ_OK) {
-        frz_context(err, rc, "metadata %s", absolute);
-        goto out;
-    }
-    FRZ_TRY(frz_table_parse(env, absolute, frz_buf_view(&bytes), opts, out, err));
-out:
-    frz_buf_reset(&bytes);
-    frz_free(env, access);
-    frz_free(env, absolute);
-    return rc;
-}
 
 frz_table *frz_table_ref(frz_table *table)
 {
@@ -46,16 +17,6 @@ void frz_table_unref(frz_table *table)
     json_decref(table->metadata.json);
     frz_arena_reset(&table->arena);
     frz_free(table->env, table);
-}
-
-frz_code frz_table_current_snapshot(const frz_table *table, int64_t *out, frz_error *err)
-{
-    if (table->metadata.current_snapshot_id == 0) {
-        return frz_fail(err, FRZ_E_NOT_FOUND, "table %s has no snapshot yet",
-                        table->name == NULL ? "" : table->name);
-    }
-    *out = table->metadata.current_snapshot_id;
-    return FRZ_OK;
 }
 
 /* ---- looking up ---- */
@@ -115,34 +76,6 @@ const frz_ref *frz_metadata_ref(const frz_metadata *metadata, frz_str name)
         }
     }
     return NULL;
-}
-
-/* spec: which schema a time-travel read uses */
-frz_code frz_table_snapshot(const frz_table *table, int64_t snapshot_id,
-                            const frz_snapshot **snapshot, const frz_schema **schema,
-                            frz_error *err)
-{
-    const frz_metadata *m = &table->metadata;
-    const frz_schema *read_as = frz_metadata_current_schema(m);
-    const frz_snapshot *found = frz_metadata_current_snapshot(m);
-    if (snapshot_id != 0) {
-        found = frz_metadata_snapshot(m, snapshot_id);
-        if (found == NULL) {
-            return frz_fail(err, FRZ_E_NOT_FOUND, "table %s has no snapshot %lld",
-                            table->name == NULL ? "" : table->name, (long long)snapshot_id);
-        }
-        if (found->schema_id >= 0) {
-            read_as = frz_metadata_schema(m, found->schema_id);
-        }
-        if (read_as == NULL) {
-            return frz_fail(err, FRZ_E_CORRUPT,
-                            "snapshot %lld was written with schema %d, which the metadata lacks",
-                            (long long)snapshot_id, (int)found->schema_id);
-        }
-    }
-    *snapshot = found;
-    *schema = read_as;
-    return FRZ_OK;
 }
 
 /* ---- properties ---- */

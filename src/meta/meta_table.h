@@ -147,11 +147,27 @@ const frz_schema *frz_metadata_current_schema(const frz_metadata *metadata);
 const frz_partition_spec *frz_metadata_spec(const frz_metadata *metadata,
                                             int32_t spec_id);                /* or NULL */
 const frz_ref *frz_metadata_ref(const frz_metadata *metadata, frz_str name); /* or NULL */
-/* The snapshot asked for (0: the current one; NULL if the table has none) and the schema that a
- * read of it uses: the snapshot's own if one was named, else the current one. */
+
+/* ---- choosing a snapshot (meta_choice.c) ---- */
+
+/* At most one way; none: the current snapshot. */
+typedef struct frz_snapshot_choice {
+    int64_t snapshot_id; /* 0: not by id */
+    const char *as_of;   /* "2026-11-01T00:00:00Z": what the snapshot log says was current */
+    const char *ref;     /* name of a branch or tag */
+} frz_snapshot_choice;
+
+/* The snapshot (NULL if the current one is asked for and there is none) and the schema that a read
+ * of it uses. Encrypted ones are FRZ_E_UNSUPPORTED. */
+frz_code frz_table_choose(const frz_table *table, const frz_snapshot_choice *choice,
+                          const frz_snapshot **snapshot, const frz_schema **schema, frz_error *err);
+/* The same by id; 0: the current one. */
 frz_code frz_table_snapshot(const frz_table *table, int64_t snapshot_id,
                             const frz_snapshot **snapshot, const frz_schema **schema,
                             frz_error *err);
+
+/* ---- properties ---- */
+
 /* A property's value, or fallback. */
 frz_str frz_metadata_property(const frz_metadata *metadata, const char *key, const char *fallback);
 /* As a whole number; anything else is FRZ_E_ARGUMENT naming the property. */

@@ -117,7 +117,7 @@ static frz_code read_root(frz_tree *tree, const frz_snapshot *snapshot,
                       .arena = &tree->arena,
                       .row = take_row,
                       .ctx = tree};
-    FRZ_TRY(meta_root_check(tree->table, snapshot, err));
+    FRZ_TRY(meta_root_check(snapshot, err));
     FRZ_TRY(frz_table_resolve_access(tree->table, snapshot->root_manifest, &tree->location, err));
     root.location = tree->location;
     tree->has_root = true;

@@ -128,7 +128,8 @@ static frz_code plan(frz_scan *scan, const frz_scan_options *opts, frz_error *er
     const frz_snapshot *snapshot = NULL;
     const frz_schema *schema = NULL;
     const frz_type *readable = NULL, *projectable = NULL;
-    FRZ_TRY(frz_table_snapshot(scan->table, opts->snapshot_id, &snapshot, &schema, err));
+    const frz_snapshot_choice choice = {opts->snapshot_id, opts->as_of, opts->ref};
+    FRZ_TRY(frz_table_choose(scan->table, &choice, &snapshot, &schema, err));
     FRZ_TRY(frz_readable_type(&scan->arena, schema, &readable, err));
     FRZ_TRY(frz_projectable_type(&scan->arena, schema, &projectable, err));
     FRZ_TRY(resolve_columns(scan, opts, schema, readable, err));
@@ -144,20 +145,22 @@ out:
 frz_code frz_scan_open(frz_table *table, const frz_scan_options *opts, frz_scan **out,
                        frz_error *err)
 {
-    static const frz_scan_options defaults = FRZ_SCAN_OPTIONS_INIT;
+    frz_scan_options own = FRZ_SCAN_OPTIONS_INIT;
     frz_code rc = FRZ_OK;
-    opts = opts == NULL ? &defaults : opts;
+    if (opts != NULL) {
+        memcpy(&own, opts, FRZ_MIN(opts->struct_size, sizeof own));
+    }
     frz_scan *scan = frz_alloc_zero(table->env, 1, sizeof *scan);
     if (scan == NULL) {
         return frz_fail_nomem(err, sizeof *scan);
     }
     scan->env = table->env;
     scan->table = frz_table_ref(table);
-    scan->left = opts->limit;
-    scan->batch_rows = opts->batch_rows;
-    scan->batch_bytes = opts->batch_bytes;
+    scan->left = own.limit;
+    scan->batch_rows = own.batch_rows;
+    scan->batch_bytes = own.batch_bytes;
     frz_arena_init(&scan->arena, table->env, FRZ_ARENA_NO_LIMIT);
-    FRZ_TRY(plan(scan, opts, err));
+    FRZ_TRY(plan(scan, &own, err));
     *out = scan;
     scan = NULL;
 out:

@@ -368,7 +368,7 @@ COMMAND_LINES = [
     (["scan", "db.t", "--format", "parquet", "-o", "base.parquet"], OTHER, "there already", None),
     (["scan", "db.t", "-o", "warehouse"], USAGE, "warehouse is a folder", None),
     (["scan", "db.t", "-o", "warehouse", "--force"], USAGE, "warehouse is a folder", None),
-    (["scan", "--metadata", "."], OTHER, "not a regular file", None),
+    (["scan", "--metadata", "."], NOT_FOUND, "there is no table at", None),
     (["scan", "--metadata", "missing.json"], NOT_FOUND, "missing.json", None),
     (["scan", "--metadata", "base.parquet"], CORRUPT, "base.parquet", None),
     (["scan", "db.t", "--metadata", "."], USAGE, 'unexpected argument "db.t"', None),

@@ -67,6 +67,51 @@ static void alloc__document_is_read_changed_and_written(void **state)
     assert_true(test_fail_every_allocation(scenario_document) > 20);
 }
 
+/* The table's folder, its version hint, and a snapshot by its time. */
+static frz_code scenario_folder(const frz_env *env, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const frz_location_map map = {"s3://lake", folder};
+    frz_table_open_options opts = FRZ_TABLE_OPEN_OPTIONS_INIT;
+    frz_table *table = NULL;
+    int64_t id = 0;
+    opts.maps = &map;
+    opts.map_count = 1;
+    FRZ_TRY(frz_table_open(env, "s3a://lake/t", &opts, &table, err));
+    FRZ_TRY(frz_table_find_snapshot(table, "2026-11-01", NULL, &id, err));
+out:
+    frz_table_unref(table);
+    return rc;
+}
+
+static void put_file(const char *name, const char *text)
+{
+    char path[160];
+    snprintf(path, sizeof path, "%s/t/metadata/%s", folder, name);
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    assert_true(fputs(text, out) >= 0);
+    fclose(out);
+}
+
+static void alloc__folder_is_opened(void **state)
+{
+    char path[96];
+    json_t *document = fixture_json(fixture_document);
+    (void)state;
+    snprintf(path, sizeof path, "mkdir -p %s/t/metadata", folder);
+    assert_int_equal(system(path), 0);
+    fixture_set(document, "location", NULL);
+    fixture_set(document, "snapshot-log", "[{'timestamp-ms': 900, 'snapshot-id': 11}]");
+    char *text = json_dumps(document, JSON_COMPACT);
+    put_file("v1.metadata.json", text);
+    put_file("v2.metadata.json", text);
+    put_file("version-hint.text", "1");
+    assert_true(test_fail_every_allocation(scenario_folder) > 15);
+    free(text);
+    json_decref(document);
+}
+
 static frz_code scenario_manifest(const frz_env *env, frz_error *err)
 {
     frz_code rc = FRZ_OK;
@@ -172,6 +217,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(alloc__document_is_read_changed_and_written),
+        cmocka_unit_test(alloc__folder_is_opened),
         cmocka_unit_test(alloc__manifest_is_written_and_listed),
         cmocka_unit_test(alloc__catalog_is_made_and_swapped),
     };
