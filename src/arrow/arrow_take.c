@@ -369,6 +369,10 @@ static frz_code take_runs(taking *t, frz_error *err)
     size_t width = (size_t)t->part->field->children[0].type.width;
     frz_buffer *ends[2] = {NULL, NULL};
     int64_t runs = 0;
+    if (t->count > INT64_MAX >> (64 - 8 * width)) {
+        return frz_fail(err, FRZ_E_LIMIT, "runs of %lld rows, their ends have %d bits",
+                        (long long)t->count, (int)(8 * width));
+    }
     int64_t *from = frz_alloc_zero(t->env, (size_t)t->count, sizeof *from);
     if (from == NULL) {
         return frz_fail_nomem(err, (size_t)t->count * sizeof *from);
