@@ -21,19 +21,7 @@ bool frz_entry_may_match(const frz_entry *entry, const frz_bound_expr *filter)
 
 /* ---- manifests ---- */
 
-static const frz_field_stats *lookup_manifest_stats(void *ctx, int32_t field_id)
-{
-    const frz_manifest_file *file = ctx;
-    bool lineage = field_id == FRZ_ID_ROW_ID || field_id == FRZ_ID_LAST_UPDATED;
-    for (size_t i = 0; i < file->stats_count && !lineage; i++) {
-        if (file->stats[i].field_id == field_id) {
-            return &file->stats[i];
-        }
-    }
-    return NULL;
-}
-
-/* Entries or rows that were live when the manifest was written, or FRZ_NO_VALUE. */
+/* Entries that were live when the manifest was written, or FRZ_NO_VALUE. */
 static int64_t live_of(const int64_t counts[5])
 {
     int64_t sum = 0;
@@ -53,15 +41,10 @@ int64_t frz_manifest_live_files(const frz_manifest_file *file)
     return live == FRZ_NO_VALUE ? live : FRZ_MAX(live - masked, 0);
 }
 
-bool frz_manifest_may_match(const frz_manifest_file *file, const frz_bound_expr *filter)
+bool frz_manifest_is_live(const frz_manifest_file *file)
 {
     bool all_masked = file->dv != NULL && file->dv->cardinality == file->entry_count;
-    if (all_masked || live_of(file->files) == 0) {
-        return false;
-    }
-    int64_t rows = live_of(file->rows);
-    return filter == NULL || file->stats_count == 0 || rows == FRZ_NO_VALUE ||
-           frz_expr_may_match(filter, lookup_manifest_stats, NULL, (void *)file, rows);
+    return frz_status_is_live(file->status) && !all_masked && live_of(file->files) != 0;
 }
 
 /* ---- columns ---- */

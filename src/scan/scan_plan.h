@@ -10,9 +10,8 @@
 
 /* False only if the entry's statistics prove that no row can match. filter may be NULL. */
 bool frz_entry_may_match(const frz_entry *entry, const frz_bound_expr *filter);
-/* False only if no entry of the manifest is live, or the manifest's statistics prove that no row of
- * any can match. */
-bool frz_manifest_may_match(const frz_manifest_file *file, const frz_bound_expr *filter);
+/* False only if no entry of the manifest is live. */
+bool frz_manifest_is_live(const frz_manifest_file *file);
 /* Entries of a manifest that are live, as far as its counts tell; FRZ_NO_VALUE: they do not. */
 int64_t frz_manifest_live_files(const frz_manifest_file *file);
 

@@ -10,6 +10,7 @@
  *     little.
  */
 #include "scan/scan_locations.h"
+#include "scan/scan_partition.h"
 #include "scan/scan_plan.h"
 
 #define WINDOW_MAX 16
@@ -37,8 +38,8 @@ typedef struct plan_slot {
 struct frz_plan {
     const frz_env *env;
     const frz_table *table;
-    const frz_bound_expr *filter;
-    frz_arena arena; /* of stats */
+    frz_entry_filter *filter; /* NULL: all files */
+    frz_arena arena;          /* of stats */
     frz_stats_choice stats;
     frz_tree *tree;
     frz_locations locations;
@@ -54,7 +55,7 @@ struct frz_plan {
 
 static bool keep_entry(void *ctx, const frz_entry *entry)
 {
-    return frz_entry_may_match(entry, ctx);
+    return frz_entry_filter_may_match(ctx, entry);
 }
 
 /* Read on until there are enough entries or no more. */
@@ -90,7 +91,7 @@ static frz_code read_ahead(void *ctx, size_t index, frz_error *err)
     plan_slot *slot = &plan->slots[index];
     frz_entry_request request = {.stats = plan->stats,
                                  .keep = plan->filter == NULL ? NULL : keep_entry,
-                                 .keep_ctx = (void *)plan->filter};
+                                 .keep_ctx = plan->filter};
     (void)err;
     slot->rc =
         frz_entry_reader_open(plan->tree, slot->manifest, &request, &slot->reader, &slot->error);
@@ -119,6 +120,12 @@ static void skip_manifest(frz_plan *plan, const frz_manifest_file *file)
             FRZ_STR_ARG(file->location));
 }
 
+static bool manifest_may_match(const frz_plan *plan, const frz_manifest_file *file)
+{
+    return frz_manifest_is_live(file) &&
+           (plan->filter == NULL || frz_entry_filter_may_match_manifest(plan->filter, file));
+}
+
 /* The next manifests that can hold wanted entries become slots. */
 static void choose_manifests(frz_plan *plan)
 {
@@ -131,7 +138,7 @@ static void choose_manifests(frz_plan *plan)
             continue;
         }
         plan->report.manifests++;
-        if (!frz_manifest_may_match(file, plan->filter)) {
+        if (!manifest_may_match(plan, file)) {
             skip_manifest(plan, file);
             continue;
         }
@@ -209,12 +216,11 @@ static const frz_entry *next_of_root(frz_plan *plan)
             continue;
         }
         plan->report.files++;
-        if (frz_entry_may_match(entry, plan->filter)) {
+        if (plan->filter == NULL || frz_entry_filter_may_match(plan->filter, entry)) {
             return entry;
         }
         plan->report.files_skipped++;
-        frz_log(plan->env, "scan", FRZ_LOG_DEBUG, "%.*s: skipped by statistics",
-                FRZ_STR_ARG(entry->location));
+        frz_log(plan->env, "scan", FRZ_LOG_DEBUG, "%.*s: skipped", FRZ_STR_ARG(entry->location));
     }
     return NULL;
 }
@@ -271,11 +277,11 @@ static frz_code collect_id(void *ctx, const frz_field *field, bool in_repeated, 
 }
 
 /* The filter's fields, and what is below those that are structs. */
-static frz_code collect_ids(const frz_plan *plan, const frz_schema *schema, id_collector *c,
+static frz_code collect_ids(const frz_bound_expr *filter, const frz_schema *schema, id_collector *c,
                             frz_error *err)
 {
     size_t count = 0;
-    const int32_t *ids = frz_bound_expr_fields(plan->filter, &count);
+    const int32_t *ids = frz_bound_expr_fields(filter, &count);
     c->count = 0;
     for (size_t i = 0; i < count; i++) {
         const frz_field *field = frz_type_field_by_id(schema->type, ids[i]);
@@ -291,14 +297,14 @@ static frz_code collect_ids(const frz_plan *plan, const frz_schema *schema, id_c
     return FRZ_OK;
 }
 
-static frz_code choose_stats(frz_plan *plan, const frz_schema *schema, frz_error *err)
+static frz_code choose_stats(frz_plan *plan, const frz_plan_options *options, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     id_collector c = {NULL, 0};
-    FRZ_TRY(collect_ids(plan, schema, &c, err));
+    FRZ_TRY(collect_ids(options->filter, options->schema, &c, err));
     c.ids = frz_arena_array(&plan->arena, c.count, sizeof *c.ids);
     FRZ_TRY(c.ids == NULL ? frz_fail_nomem(err, c.count * sizeof *c.ids) : FRZ_OK);
-    FRZ_TRY(collect_ids(plan, schema, &c, err));
+    FRZ_TRY(collect_ids(options->filter, options->schema, &c, err));
     plan->stats.field_ids = c.ids;
     plan->stats.field_count = c.count;
 out:
@@ -318,13 +324,16 @@ frz_code frz_plan_open(const frz_table *table, const frz_plan_options *options, 
     }
     plan->env = env;
     plan->table = table;
-    plan->filter = options->filter;
     plan->window = 1;
     plan->locations.env = env;
     plan->stats.all = options->all_stats;
     frz_arena_init(&plan->arena, env, FRZ_ARENA_NO_LIMIT);
+    if (options->filter != NULL) {
+        FRZ_TRY(frz_entry_filter_new(env, &table->metadata, options->schema, options->filter,
+                                     &plan->filter, err));
+    }
     if (options->filter != NULL && !options->all_stats) {
-        FRZ_TRY(choose_stats(plan, options->schema, err));
+        FRZ_TRY(choose_stats(plan, options, err));
     }
     plan->slots = frz_alloc_zero(env, WINDOW_MAX, sizeof *plan->slots);
     FRZ_TRY(plan->slots == NULL ? frz_fail_nomem(err, WINDOW_MAX * sizeof *plan->slots) : FRZ_OK);
@@ -357,6 +366,7 @@ void frz_plan_close(frz_plan *plan)
     }
     frz_locations_reset(&plan->locations);
     frz_tree_free(plan->tree);
+    frz_entry_filter_free(plan->filter);
     frz_arena_reset(&plan->arena);
     frz_free(plan->env, plan->slots);
     frz_free(plan->env, plan);
