@@ -1,5 +1,5 @@
 # The common commands by name. Everything real happens in CMake and in tools/.
-.PHONY: help demo check build dev fuzz bench bench-parquet golden format clean
+.PHONY: help demo check build dev fuzz bench bench-parquet bench-avro golden format clean
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' Makefile
@@ -43,6 +43,10 @@ bench-parquet: build ## every kind of column against other Parquet libraries
 bench-footer: build ## one column of ten thousand against other Parquet libraries
 	tools/venv
 	.venv/bin/python bench/footer.py $(ARGS)
+
+bench-avro: build ## a manifest in Avro against fastavro
+	tools/venv
+	.venv/bin/python bench/avro.py $(ARGS)
 
 golden: build ## rewrite the expectations kept in the tree; read the diff
 	tools/check-includes --graph > docs/internals/include-graph.txt

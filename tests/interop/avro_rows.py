@@ -1,7 +1,6 @@
 """Rows of Avro files in one form, as fastavro reads them and as frazil cat gives them out: logical types
 as the numbers and bytes they stand on, records as dicts, maps as lists of pairs."""
 import decimal
-import io
 import os
 import subprocess
 import uuid
@@ -10,26 +9,12 @@ from pathlib import Path
 import fastavro
 import pyarrow as pa
 import pyarrow.ipc as ipc
-import zstandard
 
 BUILD = Path(os.environ.get("FRAZIL_BUILD", "build/release")).resolve()
 
 # Values as they are stored; what logical types make of them differs from reader to reader.
 fastavro.read.LOGICAL_READERS.clear()
 
-
-def read_zstandard(file):
-    size = shift = 0
-    byte = 0x80
-    while byte & 0x80:
-        byte = file.read(1)[0]
-        size |= (byte & 0x7F) << shift
-        shift += 7
-    packed = file.read(size >> 1)
-    return io.BytesIO(zstandard.ZstdDecompressor().decompressobj().decompress(packed))
-
-
-fastavro.read.BLOCK_READERS["zstandard"] = read_zstandard  # its own needs another package
 
 
 # ---- frazil ----------------------------------------------------------------------------------------------

@@ -17,6 +17,8 @@
 
 #define AT_ONCE 1024 /* rows and items that are given room at once */
 
+#define SHORT 16 /* bytes that are copied without asking how many there are */
+
 #define MICROS_PER_DAY (INT64_C(86400) * 1000000)
 #define NANOS_PER_DAY (MICROS_PER_DAY * 1000)
 
@@ -159,7 +161,7 @@ static void put_nothing(avro_column *c)
     }
 }
 
-static bool put_bytes(avro_decoder *d, avro_column *c, const void *bytes, size_t len)
+static bool put_long_bytes(avro_decoder *d, avro_column *c, const void *bytes, size_t len)
 {
     if (len > c->bytes_capacity - c->bytes_len) {
         frz_code rc = avro_column_reserve_bytes(c, len, d->err);
@@ -175,6 +177,20 @@ static bool put_bytes(avro_decoder *d, avro_column *c, const void *bytes, size_t
     d->bytes += len;
     put_offset(c);
     return true;
+}
+
+/* end: of what may be read. */
+static inline bool put_bytes(avro_decoder *d, avro_column *c, const uint8_t *bytes, size_t len,
+                             const uint8_t *end)
+{
+    if (len <= SHORT && end - bytes >= SHORT && c->bytes_capacity - c->bytes_len >= SHORT) {
+        memcpy(c->bytes + c->bytes_len, bytes, SHORT); /* what is too much is overwritten */
+        c->bytes_len += len;
+        d->bytes += len;
+        put_offset(c);
+        return true;
+    }
+    return put_long_bytes(d, c, bytes, len);
 }
 
 /* Make room in all columns of a body for n runs. */
@@ -315,7 +331,7 @@ static const uint8_t *get_symbol(avro_decoder *d, const avro_op *op, const uint8
                     op->schema->symbol_count);
     }
     frz_str symbol = op->schema->symbols[place];
-    return put_bytes(d, op->column, symbol.ptr, symbol.len) ? next : NULL;
+    return put_long_bytes(d, op->column, symbol.ptr, symbol.len) ? next : NULL;
 }
 
 /* ---- steps ---- */
@@ -349,7 +365,7 @@ static const uint8_t *get_count(avro_decoder *d, const avro_op *op, const uint8_
     *claimed = NULL;
     if (next != NULL && said < 0) {
         next = get_length(d, op, next, &size);
-        *claimed = next + (next == NULL ? 0 : size);
+        *claimed = next == NULL ? NULL : next + size;
     }
     if (next == NULL) {
         return NULL;
@@ -419,6 +435,42 @@ static const uint8_t *get_items(avro_decoder *d, const avro_op *op, const uint8_
     return p;
 }
 
+static inline const uint8_t *skip_size(avro_decoder *d, const avro_op *op, const uint8_t *p,
+                                       size_t size)
+{
+    return size <= (size_t)(d->end - p) ? p + size : ends_early(d, op, p, size);
+}
+
+/* Numbers end with a byte below 0x80; eight bytes do not have more than eight such. */
+static const uint8_t *skip_numbers(avro_decoder *d, const avro_op *op, const uint8_t *p, uint64_t n)
+{
+    while (n >= 8 && d->end - p >= 8) {
+        uint64_t ends = ~frz_load_le64(p) & UINT64_C(0x8080808080808080);
+        n -= (uint64_t)__builtin_popcountll(ends);
+        p += 8;
+    }
+    while (n > 0 && p < d->end) {
+        n -= *p++ < 0x80;
+    }
+    return n == 0 ? p : bad_number(d, op, p);
+}
+
+/* Items of which each is a step that many of them make one of. */
+static bool is_run(const avro_body *item)
+{
+    return item->count == 1 &&
+           (item->ops[0].code == AVRO_SKIP_VARINTS || item->ops[0].code == AVRO_SKIP_BYTES_OF);
+}
+
+static const uint8_t *skip_run(avro_decoder *d, const avro_op *op, const uint8_t *p, size_t count)
+{
+    size_t size;
+    if (!frz_mul_size(op->size, count, &size)) {
+        return ends_early(d, op, p, SIZE_MAX);
+    }
+    return op->code == AVRO_SKIP_VARINTS ? skip_numbers(d, op, p, size) : skip_size(d, op, p, size);
+}
+
 /* The claim of an empty block is of no use, so it is not looked at. */
 static const uint8_t *skip_items(avro_decoder *d, const avro_op *op, const uint8_t *p)
 {
@@ -437,26 +489,16 @@ static const uint8_t *skip_items(avro_decoder *d, const avro_op *op, const uint8
         if (item->count == 0) {
             continue;
         }
-        for (size_t i = 0; i < count && p != NULL; i++) {
+        if (is_run(item)) {
+            p = skip_run(d, &item->ops[0], p, count);
+        }
+        for (size_t i = 0; i < count && p != NULL && !is_run(item); i++) {
             p = run(d, item, p);
         }
         if (p == NULL) {
             return NULL;
         }
     }
-}
-
-static const uint8_t *skip_varints(avro_decoder *d, const avro_op *op, const uint8_t *p)
-{
-    for (size_t i = 0; i < op->size; i++) {
-        uint64_t value;
-        const uint8_t *next = avro_varint(p, d->end, &value);
-        if (next == NULL) {
-            return bad_number(d, op, p);
-        }
-        p = next;
-    }
-    return p;
 }
 
 static const uint8_t *skip_branch(avro_decoder *d, const avro_op *op, const uint8_t *p)
@@ -466,12 +508,6 @@ static const uint8_t *skip_branch(avro_decoder *d, const avro_op *op, const uint
     return p == NULL ? NULL : run(d, &op->body[branch], p);
 }
 
-static inline const uint8_t *skip_size(avro_decoder *d, const avro_op *op, const uint8_t *p,
-                                       size_t size)
-{
-    return size <= (size_t)(d->end - p) ? p + size : ends_early(d, op, p, size);
-}
-
 static const uint8_t *skip(avro_decoder *d, const avro_op *op, const uint8_t *p)
 {
     size_t len = 0;
@@ -479,7 +515,7 @@ static const uint8_t *skip(avro_decoder *d, const avro_op *op, const uint8_t *p)
     case AVRO_SKIP_BYTES_OF:
         return skip_size(d, op, p, op->size);
     case AVRO_SKIP_VARINTS:
-        return skip_varints(d, op, p);
+        return skip_numbers(d, op, p, op->size);
     case AVRO_SKIP_STRING:
         p = get_length(d, op, p, &len);
         return p == NULL ? NULL : p + len;
@@ -505,7 +541,7 @@ static const uint8_t *get_string(avro_decoder *d, const avro_op *op, const uint8
     case AVRO_GET_UUID_TEXT:
         return get_uuid_text(d, op, p, len);
     default:
-        return put_bytes(d, op->column, p, len) ? p + len : NULL;
+        return put_bytes(d, op->column, p, len, d->end) ? p + len : NULL;
     }
 }
 

@@ -18,23 +18,6 @@ typedef struct header_reader {
     frz_error *err;
 } header_reader;
 
-const uint8_t *avro_varint_long(const uint8_t *p, const uint8_t *end, uint64_t *out)
-{
-    uint64_t value = 0;
-    for (unsigned shift = 0; p < end && shift < 70; shift += 7) {
-        uint8_t byte = *p++;
-        if (shift == 63 && byte > 1) {
-            return NULL;
-        }
-        value |= (uint64_t)(byte & 0x7F) << shift;
-        if (byte < 0x80) {
-            *out = value;
-            return p;
-        }
-    }
-    return NULL;
-}
-
 static uint64_t left(const header_reader *r)
 {
     return frz_file_size(r->window->file) - r->at;

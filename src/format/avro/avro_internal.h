@@ -19,7 +19,7 @@
                        */
 #define AVRO_SYNC 16
 
-/* ---- numbers ---- */
+/* ---- numbers (avro_varint.c) ---- */
 
 /* A variable-length number of up to 64 bits, not yet unfolded to a signed one. NULL: it runs past
  * the end or is longer than 10 bytes. */

@@ -345,7 +345,6 @@ static void value__mistakes_are_found_when_passing_over(void **state)
          "abc",
          4, "a length of 5 with"},
         {"[\"null\",\"double\"]", "\x02\x00", 2, "8 bytes are expected and 2 left"},
-        {"\"long\"", "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF", 10, "more than 10 bytes"},
         {"[\"int\",\"string\"]", "\x06", 1, "branch 3 of a union of 2 types"},
         {"{\"type\":\"map\",\"values\":\"int\"}", "\xC8\x01", 2, "100 items of at least 2 bytes"},
     };
@@ -360,7 +359,7 @@ static void value__mistakes_are_found_when_passing_over(void **state)
         avro_bytes b = with_header(state, schema);
         put_raw(&data, cases[i].bytes, cases[i].len);
         put_raw(&data, "\0", 1);
-        put_block(&b, cases[i].len > 6 ? 2 : 1, &data);
+        put_block(&b, 1, &data);
         frz_buf_reset(&data.buf);
         put_raw(&data, "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16);
         put_block(&b, 1, &data);
