@@ -21,13 +21,24 @@ typedef struct stitch_part {
     int64_t used; /* rows of the batch handed out */
 } stitch_part;
 
-/* Where an output column comes from. */
-typedef struct stitch_column {
-    size_t part;  /* STITCH_CONSTANT: no file */
-    size_t index; /* in the part's projection */
-} stitch_column;
+/* Where a field comes from. */
+typedef enum stitch_place {
+    STITCH_CONSTANT, /* no file stores it: one value in all rows */
+    STITCH_STORED,   /* one part stores all of it */
+    STITCH_SPREAD    /* a struct whose members come from several places */
+} stitch_place;
 
-#define STITCH_CONSTANT SIZE_MAX
+typedef struct stitch_source {
+    const frz_field *field; /* of the schema that is read */
+    stitch_place place;
+    size_t part;   /* STORED, and of SPREAD the one that knows where the struct is null */
+    size_t *index; /* by part, in its projection of what is around; STITCH_ABSENT: not there */
+    const frz_value *value;        /* CONSTANT: NULL: null */
+    bool from_tuple;               /* CONSTANT: the value is that of the partition */
+    struct stitch_source *members; /* SPREAD: of each field of the struct */
+} stitch_source;
+
+#define STITCH_ABSENT SIZE_MAX
 
 struct frz_stitch {
     const frz_env *env;
@@ -43,7 +54,8 @@ struct frz_stitch {
     int64_t max_rows, max_bytes;
     stitch_part *parts;
     size_t part_count;
-    stitch_column *columns;
+    size_t part_limit;      /* parts there can be */
+    stitch_source *columns; /* of each field of the projection */
     frz_stitch_counts counts;
 };
 
@@ -64,5 +76,26 @@ frz_code stitch_part_for(frz_stitch *stitch, const frz_column_file *provider, si
                          frz_error *err);
 /* Where output column i comes from. */
 frz_code stitch_choose_column(frz_stitch *stitch, size_t i, frz_error *err);
+/* Does a part provide something of the field? */
+bool stitch_source_uses(const stitch_source *source, size_t part);
+
+/* ---- columns of a window (scan_stitch_struct.c) ---- */
+
+/* Some rows of an array: first is counted without the array's own offset. */
+typedef struct stitch_view {
+    const struct ArrowArray *array; /* NULL: the part has nothing of it */
+    int64_t first;
+} stitch_view;
+
+/* The rows of a field out of the views, by part, of what is around it. */
+frz_code stitch_make_field(const frz_stitch *stitch, const stitch_source *source,
+                           const stitch_view *around, int64_t rows, struct ArrowArray *out,
+                           frz_error *err);
+
+/* ---- nulls in required fields (scan_stitch_required.c) ---- */
+
+/* Refuses a null in a row that is not deleted. */
+frz_code stitch_check_required(const frz_stitch *stitch, const stitch_source *source,
+                               const struct ArrowArray *column, int64_t first_row, frz_error *err);
 
 #endif

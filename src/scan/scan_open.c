@@ -224,21 +224,6 @@ static void close_entry(frz_scan *scan)
     scan->stitch = NULL;
 }
 
-/* What a live file has that this library cannot read yet; NULL: nothing. */
-static const char *missing_of(const frz_metadata *metadata, const frz_entry *entry)
-{
-    const frz_partition_spec *spec = frz_metadata_spec(metadata, entry->spec_id);
-    if (entry->has_deletion_vector) {
-        return "deletion vectors";
-    }
-    for (size_t i = 0; spec != NULL && i < spec->field_count; i++) {
-        if (spec->fields[i].transform.kind == FRZ_TRANSFORM_IDENTITY) {
-            return "partitioned data files";
-        }
-    }
-    return NULL;
-}
-
 /* Open the next data file that can hold matching rows; FRZ_END if there is none. */
 static frz_code open_entry(frz_scan *scan, frz_error *err)
 {
@@ -250,11 +235,7 @@ static frz_code open_entry(frz_scan *scan, frz_error *err)
     if (rc != FRZ_OK) {
         return rc;
     }
-    const frz_entry *entry = scan->task.entry;
-    const char *missing = missing_of(&scan->table->metadata, entry);
-    return missing != NULL ? frz_fail(err, FRZ_E_UNSUPPORTED, "unsupported: %s (%.*s)", missing,
-                                      FRZ_STR_ARG(entry->location))
-                           : frz_stitch_open(scan->table, entry, &request, &scan->stitch, err);
+    return frz_stitch_open(scan->table, scan->task.entry, &request, &scan->stitch, err);
 }
 
 /* The output columns of the rows that are selected (NULL: all); by reference where all are. */

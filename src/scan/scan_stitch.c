@@ -2,18 +2,20 @@
  * The stitching reader.
  *
  * Invariants:
- *  1. Each projected field has one provider: the column file that lists it, else the base file if
- *     it stores the field, else a constant (its default, or null).
+ *  1. Each projected field, and each member of a struct, has one provider: the column file that
+ *     lists it, else the base file if it stores the field, else a constant (the value of an
+ * identity partition, its default, or null).
  *  2. A file is opened only if it provides something, or if only its schema can tell whether it
  *     does (the base file, for fields that no column file lists).
  *  3. Every opened file has exactly its recorded size and the entry's number of rows.
  *  4. All parts are read over the same row ranges. A batch that comes out covers rows of one batch
- *     of every part; columns are taken over by reference, never copied, except lineage columns in
- *     which nulls are replaced by what they stand for.
+ *     of every part; columns and members are taken over by reference, never copied, except lineage
+ *     columns in which nulls are replaced by what they stand for.
  *  5. Every part leaves out rows only by the fields that it provides, and the next part only looks
  *     at the rows that are left, so that the ranges are common to all.
  *
- * Opening is here; scan_stitch_provider.c decides who provides a field, scan_stitch_read.c reads.
+ * Opening is here; scan_stitch_provider.c decides who provides a field, scan_stitch_read.c reads,
+ * scan_stitch_struct.c puts structs together.
  *
  * spec: column files, reader procedure
  */
@@ -23,13 +25,44 @@
 
 /* ---- what parts are asked for ---- */
 
-/* Deleted rows may be null in a column file whatever the table says, and optional columns of a
- * base file may be read as required: nulls are checked after reading. */
-static frz_field relaxed(const frz_field *field)
+/*
+ * Deleted rows may be null in a column file whatever the table says, at any depth, and optional
+ * columns of a base file may be read as required: nulls are checked after reading.
+ */
+static frz_code relax(frz_stitch *stitch, size_t part, frz_field *field, frz_error *err)
 {
-    frz_field copy = *field;
-    copy.required = false;
-    return copy;
+    field->required = false;
+    return stitch->parts[part].column_file == NULL
+               ? FRZ_OK
+               : frz_type_make_optional(&stitch->arena, field->type, &field->type, err);
+}
+
+/* A struct of what a part provides of some fields. */
+static frz_code project_fields(frz_stitch *stitch, size_t part, stitch_source *sources,
+                               size_t count, const frz_type **out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    size_t n = 0;
+    frz_field *fields = frz_arena_array(&stitch->arena, count, sizeof *fields);
+    if (fields == NULL) {
+        return frz_fail_nomem(err, count * sizeof *fields);
+    }
+    for (size_t i = 0; i < count; i++) {
+        stitch_source *source = &sources[i];
+        if (!stitch_source_uses(source, part)) {
+            continue;
+        }
+        fields[n] = *source->field;
+        if (source->place == STITCH_SPREAD) {
+            FRZ_TRY(project_fields(stitch, part, source->members, source->field->type->field_count,
+                                   &fields[n].type, err));
+        }
+        FRZ_TRY(relax(stitch, part, &fields[n], err));
+        source->index[part] = n++;
+    }
+    FRZ_TRY(frz_type_struct_of(&stitch->arena, fields, n, out, err));
+out:
+    return rc;
 }
 
 /* The ranges are settled for now. */
@@ -42,49 +75,40 @@ static void count_rows(frz_stitch *stitch)
     stitch->next_row = stitch->range_count == 0 ? 0 : stitch->ranges[0].start;
 }
 
-/* What a part is asked for. */
-static frz_code project_part(frz_stitch *stitch, size_t part_index, frz_error *err)
-{
-    size_t n = 0;
-    frz_field *fields =
-        frz_arena_array(&stitch->arena, stitch->projection->field_count, sizeof *fields);
-    if (fields == NULL) {
-        return frz_fail_nomem(err, stitch->projection->field_count * sizeof *fields);
-    }
-    for (size_t i = 0; i < stitch->projection->field_count; i++) {
-        if (stitch->columns[i].part == part_index) {
-            stitch->columns[i].index = n;
-            fields[n++] = relaxed(&stitch->projection->fields[i]);
-        }
-    }
-    return frz_type_struct_of(&stitch->arena, fields, n, &stitch->parts[part_index].projection,
-                              err);
-}
-
 /* ---- rows that need not be read ---- */
 
+/* Is field i of the part's projection a member of the row as the part has it? */
+static bool is_whole(const frz_stitch *stitch, size_t part, size_t i)
+{
+    for (size_t k = 0; k < stitch->projection->field_count; k++) {
+        if (stitch->columns[k].index[part] == i) {
+            return stitch->columns[k].place == STITCH_STORED;
+        }
+    }
+    return false;
+}
+
 /* Fields of a part whose bounds mean what is read: a null in a lineage column stands for a number
- * that they do not know. */
-static frz_code provided_by(frz_stitch *stitch, const stitch_part *part, const frz_type **out,
-                            frz_error *err)
+ * that they do not know, and another part may know where a struct is null. */
+static frz_code provided_by(frz_stitch *stitch, size_t part, const frz_type **out, frz_error *err)
 {
     size_t n = 0;
-    size_t all = part->projection->field_count;
-    frz_field *fields = frz_arena_array(&stitch->arena, all, sizeof *fields);
+    const frz_type *projection = stitch->parts[part].projection;
+    frz_field *fields = frz_arena_array(&stitch->arena, projection->field_count, sizeof *fields);
     if (fields == NULL) {
-        return frz_fail_nomem(err, all * sizeof *fields);
+        return frz_fail_nomem(err, projection->field_count * sizeof *fields);
     }
-    for (size_t i = 0; i < all; i++) {
-        if (!stitch_is_lineage(part->projection->fields[i].id)) {
-            fields[n++] = part->projection->fields[i];
+    for (size_t i = 0; i < projection->field_count; i++) {
+        if (!stitch_is_lineage(projection->fields[i].id) && is_whole(stitch, part, i)) {
+            fields[n++] = projection->fields[i];
         }
     }
     return frz_type_struct_of(&stitch->arena, fields, n, out, err);
 }
 
 /* Leave out rows for which a part proves that the filter is not true. */
-static frz_code prune_part(frz_stitch *stitch, const stitch_part *part,
-                           const frz_bound_expr *filter, frz_error *err)
+static frz_code prune_part(frz_stitch *stitch, size_t part, const frz_bound_expr *filter,
+                           frz_error *err)
 {
     frz_code rc = FRZ_OK;
     frz_prune_report *total = &stitch->counts.pruned;
@@ -92,7 +116,7 @@ static frz_code prune_part(frz_stitch *stitch, const stitch_part *part,
     frz_prune_request request = {
         .filter = filter, .ranges = stitch->ranges, .range_count = stitch->range_count};
     FRZ_TRY(provided_by(stitch, part, &request.provided, err));
-    FRZ_TRY(frz_data_file_prune(part->file, &request, &stitch->arena, &stitch->ranges,
+    FRZ_TRY(frz_data_file_prune(stitch->parts[part].file, &request, &stitch->arena, &stitch->ranges,
                                 &stitch->range_count, &report, err));
     total->groups += report.groups;
     total->groups_by_statistics += report.groups_by_statistics;
@@ -110,7 +134,7 @@ static frz_code prune_parts(frz_stitch *stitch, const frz_bound_expr *filter, fr
     total->rows = stitch->rows_left;
     for (size_t i = 0; i < stitch->part_count && filter != NULL; i++) {
         if (stitch->parts[i].projection->field_count > 0) {
-            FRZ_TRY(prune_part(stitch, &stitch->parts[i], filter, err));
+            FRZ_TRY(prune_part(stitch, i, filter, err));
         }
     }
     count_rows(stitch);
@@ -200,8 +224,8 @@ frz_code frz_stitch_open(const frz_table *table, const frz_entry *entry,
     FRZ_TRY(check_row_ids(entry, err));
     FRZ_TRY(frz_type_copy(&stitch->arena, request->projection, &stitch->projection, err));
     FRZ_TRY(copy_ranges(stitch, request, err));
-    stitch->parts =
-        frz_arena_array(&stitch->arena, entry->column_file_count + 1, sizeof *stitch->parts);
+    stitch->part_limit = entry->column_file_count + 1;
+    stitch->parts = frz_arena_array(&stitch->arena, stitch->part_limit, sizeof *stitch->parts);
     stitch->columns = frz_arena_array(&stitch->arena, stitch->projection->field_count + 1,
                                       sizeof *stitch->columns);
     if (stitch->parts == NULL || stitch->columns == NULL) {
@@ -212,7 +236,8 @@ frz_code frz_stitch_open(const frz_table *table, const frz_entry *entry,
         FRZ_TRY(stitch_choose_column(stitch, i, err));
     }
     for (size_t i = 0; i < stitch->part_count; i++) {
-        FRZ_TRY(project_part(stitch, i, err));
+        FRZ_TRY(project_fields(stitch, i, stitch->columns, stitch->projection->field_count,
+                               &stitch->parts[i].projection, err));
     }
     FRZ_TRY(prune_parts(stitch, request->filter, err));
     for (size_t i = 0; i < stitch->part_count; i++) {

@@ -1,65 +1,21 @@
 /*
  * Who provides a field of a stitched file: the column file that lists it, the base file, or nobody.
- * What the manifest entry says is held against what the files store; structs that lie in several
- * files are refused.
+ * Members of structs are asked one by one, each by its own id; a struct's own id stands for where
+ * it is null. Only if a struct is listed and none of its members is, the file that lists it stands
+ * for all of it that it stores (an older rule). Lists and maps are never taken apart.
+ *
+ * A field that nobody stores has the value of an identity partition, else its default, else null.
+ *
+ * spec: field_ids, structs; Column Projection
  */
 #include "scan/scan_internal.h"
+#include "type/type_transform.h"
 
-/* ---- what the entry says ---- */
-
-static bool lists_id(const frz_column_file *file, int32_t id)
-{
-    for (size_t i = 0; i < file->field_id_count; i++) {
-        if (file->field_ids[i] == id) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static frz_code stored_partly(const frz_stitch *stitch, const frz_field *field, frz_error *err)
-{
-    return frz_fail(err, FRZ_E_UNSUPPORTED,
-                    "unsupported: struct \"%.*s\" (field id %d) of %.*s is stored partly in a "
-                    "column file",
-                    FRZ_STR_ARG(field->name), field->id, FRZ_STR_ARG(stitch_location(stitch)));
-}
-
-typedef struct stray_check {
-    const frz_entry *entry;
-    const frz_column_file *provider; /* of the top-level field */
-    bool found;                      /* a descendant that another column file lists */
-} stray_check;
-
-static frz_code check_stray(void *ctx, const frz_field *field, bool in_repeated, frz_error *err)
-{
-    stray_check *check = ctx;
-    const frz_column_file *provider = frz_entry_provider(check->entry, field->id);
-    (void)in_repeated;
-    (void)err;
-    check->found = check->found || (provider != NULL && provider != check->provider);
-    return FRZ_OK;
-}
-
-/* The provider of a top-level field; a struct of which parts are listed elsewhere is refused. spec:
- * field_ids, structs */
-static frz_code find_provider(const frz_stitch *stitch, const frz_field *field,
-                              const frz_column_file **out, frz_error *err)
-{
-    stray_check check = {.entry = stitch->entry,
-                         .provider = frz_entry_provider(stitch->entry, field->id)};
-    if (field->type->id == FRZ_TYPE_STRUCT) {
-        frz_code rc = frz_type_visit(field->type, check_stray, &check, err);
-        if (rc != FRZ_OK) {
-            return rc;
-        }
-        if (check.found) {
-            return stored_partly(stitch, field, err);
-        }
-    }
-    *out = check.provider;
-    return FRZ_OK;
-}
+/* A field on the way down through structs. */
+typedef struct field_way {
+    const struct field_way *up; /* the struct around; NULL: the row */
+    const frz_field *field;
+} field_way;
 
 /* ---- what the files say ---- */
 
@@ -151,98 +107,208 @@ static frz_code not_stored(const frz_column_file *file, const frz_field *field, 
                     FRZ_STR_ARG(file->location), field->id, FRZ_STR_ARG(field->name));
 }
 
-typedef struct listed_check {
-    frz_stitch *stitch;
-    const frz_field *top; /* a struct */
-    const frz_column_file *provider;
-    const frz_type *stored; /* the provider's schema */
-    bool any_listed;        /* descendants are listed one by one, else the struct as a whole */
-} listed_check;
+/* The field in a file's schema, if it lies in the same structs there. */
+static const frz_field *find_stored(const frz_type *file, const field_way *way)
+{
+    const frz_field *around = way->up == NULL ? NULL : find_stored(file, way->up);
+    if (way->up != NULL) {
+        file = around != NULL && around->type->id == FRZ_TYPE_STRUCT ? around->type : NULL;
+    }
+    return file == NULL ? NULL : frz_type_field_by_id(file, way->field->id);
+}
+
+static frz_code is_stored(frz_stitch *stitch, const frz_column_file *provider, const field_way *way,
+                          size_t *part, bool *stored, frz_error *err)
+{
+    frz_code rc = stitch_part_for(stitch, provider, part, err);
+    if (rc == FRZ_OK) {
+        *stored = find_stored(frz_data_file_type(stitch->parts[*part].file), way) != NULL;
+    }
+    return rc;
+}
+
+/* ---- fields that nobody stores ---- */
+
+/* The value of an identity partition of the field; NULL: there is none. */
+static const frz_value *tuple_value(const frz_stitch *stitch, int32_t field_id)
+{
+    const frz_entry *entry = stitch->entry;
+    const frz_partition_spec *spec = frz_metadata_spec(&stitch->table->metadata, entry->spec_id);
+    for (size_t i = 0; spec != NULL && i < spec->field_count; i++) {
+        const frz_partition_field *field = &spec->fields[i];
+        if (field->transform.kind != FRZ_TRANSFORM_IDENTITY || field->source_count != 1 ||
+            field->source_ids[0] != field_id) {
+            continue;
+        }
+        for (size_t k = 0; k < entry->partition_count; k++) {
+            if (entry->partition[k].field_id == field->field_id) {
+                return &entry->partition[k].value;
+            }
+        }
+    }
+    return NULL;
+}
+
+static frz_code take_tuple_value(frz_stitch *stitch, const frz_value *value, stitch_source *out,
+                                 frz_error *err)
+{
+    char from[64], to[64];
+    const frz_field *field = out->field;
+    frz_value *copy = frz_arena_alloc(&stitch->arena, sizeof *copy);
+    if (copy == NULL) {
+        return frz_fail_nomem(err, sizeof *copy);
+    }
+    *copy = (frz_value){.type = field->type, .is_null = true};
+    if (!value->is_null && !frz_value_as_source(value, field->type, copy)) {
+        return frz_fail(
+            err, FRZ_E_CORRUPT,
+            "%.*s: column \"%.*s\" (field id %d) is not stored, and its partition value "
+            "of type %s cannot be read as %s",
+            FRZ_STR_ARG(stitch_location(stitch)), FRZ_STR_ARG(field->name), field->id,
+            frz_type_text(value->type, from, sizeof from),
+            frz_type_text(field->type, to, sizeof to));
+    }
+    out->value = copy;
+    out->from_tuple = true;
+    return FRZ_OK;
+}
+
+static frz_code choose_constant(frz_stitch *stitch, stitch_source *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const frz_field *field = out->field;
+    const frz_value *value = tuple_value(stitch, field->id);
+    if (stitch_is_lineage(field->id) || field->type->id == FRZ_TYPE_UNKNOWN) {
+        return FRZ_OK;
+    }
+    out->value = field->initial_default;
+    if (value != NULL && !frz_type_is_nested(field->type)) {
+        FRZ_TRY(take_tuple_value(stitch, value, out, err));
+    }
+    if (field->required && (out->value == NULL || out->value->is_null)) {
+        rc = frz_fail(err, FRZ_E_CORRUPT,
+                      "%.*s: required column \"%.*s\" (field id %d) is not stored and has no "
+                      "default",
+                      FRZ_STR_ARG(stitch_location(stitch)), FRZ_STR_ARG(field->name), field->id);
+    }
+out:
+    return rc;
+}
+
+/* ---- fields, and members of structs ---- */
 
 static frz_code find_listed(void *ctx, const frz_field *field, bool in_repeated, frz_error *err)
 {
-    listed_check *check = ctx;
+    frz_stitch *stitch = ctx;
     (void)err;
-    check->any_listed = check->any_listed || (!in_repeated && lists_id(check->provider, field->id));
-    return FRZ_OK;
+    return !in_repeated && frz_entry_provider(stitch->entry, field->id) != NULL ? FRZ_END : FRZ_OK;
 }
 
-/* What is listed must be stored. What is not listed, or not stored as part of a whole, comes from
- * the base file: that is refused, unless the base file has nothing either. */
-static frz_code check_listed(void *ctx, const frz_field *field, bool in_repeated, frz_error *err)
+/* Is a member of the struct listed, at any depth? */
+static bool any_member_listed(frz_stitch *stitch, const frz_type *type)
+{
+    return frz_type_visit(type, find_listed, stitch, NULL) == FRZ_END;
+}
+
+/* Would the part that knows where the struct is null read this member in the same way? */
+static bool member_follows(const frz_stitch *stitch, const stitch_source *member, size_t part,
+                           const field_way *way)
+{
+    const frz_type *file = frz_data_file_type(stitch->parts[part].file);
+    return member->field->type->id == FRZ_TYPE_UNKNOWN ||
+           (member->place == STITCH_STORED && member->part == part) ||
+           (member->place == STITCH_CONSTANT && !member->from_tuple &&
+            find_stored(file, way) == NULL);
+}
+
+static frz_code choose(frz_stitch *stitch, const field_way *way, const frz_column_file *whole,
+                       stitch_source *out, frz_error *err);
+
+static frz_code choose_members(frz_stitch *stitch, const field_way *way,
+                               const frz_column_file *whole, stitch_source *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    const listed_check *check = ctx;
-    size_t base;
-    bool listed = lists_id(check->provider, field->id);
-    bool stored = frz_type_find_id(check->stored, field->id) != NULL;
-    if (in_repeated || field->type->id == FRZ_TYPE_UNKNOWN) {
+    const frz_type *type = way->field->type;
+    bool all_follow = true;
+    out->members = frz_arena_array(&stitch->arena, type->field_count, sizeof *out->members);
+    if (out->members == NULL) {
+        return frz_fail_nomem(err, type->field_count * sizeof *out->members);
+    }
+    for (size_t i = 0; i < type->field_count; i++) {
+        field_way member = {way, &type->fields[i]};
+        FRZ_TRY(choose(stitch, &member, whole, &out->members[i], err));
+        all_follow = all_follow && member_follows(stitch, &out->members[i], out->part, &member);
+    }
+    out->place = all_follow ? STITCH_STORED : STITCH_SPREAD;
+out:
+    return rc;
+}
+
+/* Who stores a field: who lists it, or else who stands for the struct around it, or else the base
+ * file. *whole becomes who stands for the members of this one. */
+static frz_code find_part(frz_stitch *stitch, const field_way *way, const frz_column_file **whole,
+                          size_t *part, bool *stored, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const frz_field *field = way->field;
+    const frz_column_file *listed = frz_entry_provider(stitch->entry, field->id);
+    *stored = false;
+    if (listed != NULL) {
+        FRZ_TRY(is_stored(stitch, listed, way, part, stored, err));
+        FRZ_TRY(*stored ? FRZ_OK : not_stored(listed, field, err));
+        *whole = any_member_listed(stitch, field->type) ? NULL : listed;
         return FRZ_OK;
     }
-    if (listed && !stored) {
-        return not_stored(check->provider, field, err);
+    if (*whole != NULL) {
+        FRZ_TRY(is_stored(stitch, *whole, way, part, stored, err));
+        *whole = *stored ? *whole : NULL;
     }
-    if (listed || (stored && !check->any_listed)) {
-        return FRZ_OK;
-    }
-    FRZ_TRY(stitch_part_for(check->stitch, NULL, &base, err));
-    if (stored ||
-        frz_type_find_id(frz_data_file_type(check->stitch->parts[base].file), field->id) != NULL) {
-        rc = stored_partly(check->stitch, check->top, err);
+    if (!*stored) {
+        FRZ_TRY(is_stored(stitch, NULL, way, part, stored, err));
     }
 out:
     return rc;
 }
 
-/* A struct that a column file provides is read from there alone. spec: field_ids, structs */
-static frz_code check_struct(frz_stitch *stitch, const frz_field *field,
-                             const frz_column_file *provider, size_t part, frz_error *err)
+static frz_code choose(frz_stitch *stitch, const field_way *way, const frz_column_file *whole,
+                       stitch_source *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    listed_check check = {.stitch = stitch,
-                          .top = field,
-                          .provider = provider,
-                          .stored = frz_data_file_type(stitch->parts[part].file)};
-    FRZ_TRY(frz_type_visit(field->type, find_listed, &check, err));
-    FRZ_TRY(frz_type_visit(field->type, check_listed, &check, err));
+    bool stored = false;
+    *out = (stitch_source){.field = way->field, .place = STITCH_CONSTANT};
+    out->index = frz_arena_array(&stitch->arena, stitch->part_limit, sizeof *out->index);
+    if (out->index == NULL) {
+        return frz_fail_nomem(err, stitch->part_limit * sizeof *out->index);
+    }
+    for (size_t i = 0; i < stitch->part_limit; i++) {
+        out->index[i] = STITCH_ABSENT;
+    }
+    if (way->field->type->id != FRZ_TYPE_UNKNOWN) { /* else never stored, always null */
+        FRZ_TRY(find_part(stitch, way, &whole, &out->part, &stored, err));
+    }
+    if (!stored) {
+        FRZ_TRY(choose_constant(stitch, out, err));
+    } else if (way->field->type->id == FRZ_TYPE_STRUCT) {
+        FRZ_TRY(choose_members(stitch, way, whole, out, err));
+    } else {
+        out->place = STITCH_STORED;
+    }
 out:
     return rc;
-}
-
-/* No file stores the field: it reads as its default, or null. */
-static frz_code check_constant(const frz_stitch *stitch, const frz_field *field, frz_error *err)
-{
-    if (field->required && field->initial_default == NULL) {
-        return frz_fail(err, FRZ_E_CORRUPT,
-                        "%.*s: required column \"%.*s\" (field id %d) is not stored and has no "
-                        "default",
-                        FRZ_STR_ARG(stitch_location(stitch)), FRZ_STR_ARG(field->name), field->id);
-    }
-    return FRZ_OK;
 }
 
 frz_code stitch_choose_column(frz_stitch *stitch, size_t i, frz_error *err)
 {
-    frz_code rc = FRZ_OK;
-    const frz_field *field = &stitch->projection->fields[i];
-    const frz_column_file *provider = NULL;
-    size_t part = STITCH_CONSTANT;
-    stitch->columns[i].part = STITCH_CONSTANT;
-    if (field->type->id == FRZ_TYPE_UNKNOWN) {
-        return FRZ_OK; /* never stored, always null */
+    field_way way = {NULL, &stitch->projection->fields[i]};
+    return choose(stitch, &way, NULL, &stitch->columns[i], err);
+}
+
+bool stitch_source_uses(const stitch_source *source, size_t part)
+{
+    bool uses = source->place != STITCH_CONSTANT && source->part == part;
+    for (size_t i = 0;
+         source->place == STITCH_SPREAD && !uses && i < source->field->type->field_count; i++) {
+        uses = stitch_source_uses(&source->members[i], part);
     }
-    FRZ_TRY(find_provider(stitch, field, &provider, err));
-    FRZ_TRY(stitch_part_for(stitch, provider, &part, err));
-    if (frz_data_file_has_field(stitch->parts[part].file, field->id)) {
-        stitch->columns[i].part = part;
-        if (provider != NULL && field->type->id == FRZ_TYPE_STRUCT) {
-            rc = check_struct(stitch, field, provider, part, err);
-        }
-    } else if (provider != NULL) {
-        rc = not_stored(provider, field, err);
-    } else if (!stitch_is_lineage(field->id)) {
-        rc = check_constant(stitch, field, err);
-    }
-out:
-    return rc;
+    return uses;
 }

@@ -142,35 +142,26 @@ static frz_code lineage_column(const frz_stitch *stitch, const frz_field *field,
     return fill_lineage(stitch->env, stored, rows, entry->first_row_id, 1, first_row, out, err);
 }
 
-/* One output column of the window. */
-static frz_code make_column(const frz_stitch *stitch, size_t i, int64_t first_row, int64_t rows,
-                            struct ArrowArray *out, frz_error *err)
+/* One output column of the window; views: of the rows at hand, by part. */
+static frz_code make_column(const frz_stitch *stitch, size_t i, const stitch_view *views,
+                            int64_t first_row, int64_t rows, struct ArrowArray *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    const frz_field *field = &stitch->projection->fields[i];
-    const stitch_column *column = &stitch->columns[i];
-    struct ArrowArray slice = {0};
-    if (column->part != STITCH_CONSTANT) {
-        const stitch_part *part = &stitch->parts[column->part];
-        FRZ_TRY(frz_array_slice(stitch->env, part->batch.array.children[column->index], part->used,
-                                rows, &slice, err));
-    }
-    if (stitch_is_lineage(field->id)) {
-        FRZ_TRY(lineage_column(stitch, field, slice.release == NULL ? NULL : &slice, first_row,
-                               rows, out, err));
-    } else if (column->part == STITCH_CONSTANT) {
-        FRZ_TRY(
-            frz_array_constant(stitch->env, field->type, field->initial_default, rows, out, err));
-    } else if (field->required && frz_null_count(&slice) > 0) {
-        rc = frz_fail(err, FRZ_E_CORRUPT,
-                      "%.*s: required column \"%.*s\" (field id %d) is null in rows %lld to %lld",
-                      FRZ_STR_ARG(stitch_location(stitch)), FRZ_STR_ARG(field->name), field->id,
-                      (long long)first_row, (long long)(first_row + rows - 1));
+    const stitch_source *source = &stitch->columns[i];
+    struct ArrowArray made = {0};
+    if (stitch_is_lineage(source->field->id)) {
+        if (source->place != STITCH_CONSTANT) {
+            FRZ_TRY(stitch_make_field(stitch, source, views, rows, &made, err));
+        }
+        FRZ_TRY(lineage_column(stitch, source->field, made.release == NULL ? NULL : &made,
+                               first_row, rows, out, err));
     } else {
-        frz_array_move(&slice, out);
+        FRZ_TRY(stitch_make_field(stitch, source, views, rows, &made, err));
+        FRZ_TRY(stitch_check_required(stitch, source, &made, first_row, err));
+        frz_array_move(&made, out);
     }
 out:
-    frz_array_release(&slice);
+    frz_array_release(&made);
     return rc;
 }
 
@@ -183,14 +174,19 @@ frz_code frz_stitch_next(frz_stitch *stitch, frz_batch *out, frz_error *err)
     size_t made = 0;
     size_t n = stitch->projection->field_count;
     struct ArrowArray *columns = NULL;
+    stitch_view *views = NULL;
     FRZ_TRY(next_window(stitch, &first_row, &rows, err));
     columns = frz_alloc_zero(stitch->env, n, sizeof *columns);
-    if (columns == NULL) {
+    views = frz_alloc_zero(stitch->env, stitch->part_count, sizeof *views);
+    if (columns == NULL || views == NULL) {
         rc = frz_fail_nomem(err, n * sizeof *columns);
         goto out;
     }
+    for (size_t i = 0; i < stitch->part_count; i++) {
+        views[i] = (stitch_view){&stitch->parts[i].batch.array, stitch->parts[i].used};
+    }
     for (; made < n; made++) {
-        FRZ_TRY(make_column(stitch, made, first_row, rows, &columns[made], err));
+        FRZ_TRY(make_column(stitch, made, views, first_row, rows, &columns[made], err));
     }
     made = 0; /* the columns move, also on failure */
     FRZ_TRY(frz_batch_make(stitch->env, rows, columns, n, &out->array, err));
@@ -200,6 +196,7 @@ out:
     for (size_t i = 0; i < made; i++) {
         frz_array_release(&columns[i]);
     }
+    frz_free(stitch->env, views);
     frz_free(stitch->env, columns);
     return rc;
 }

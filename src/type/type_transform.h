@@ -44,6 +44,10 @@ int32_t frz_value_hash(const frz_value *value);
 
 /* ---- the way back (type_transform_range.c) ---- */
 
+/* The value of an identity partition as one of its source's present type: promoted, or given its
+ * meaning where whole numbers stand for dates and times. False if it is none. */
+bool frz_value_as_source(const frz_value *value, const frz_type *source, frz_value *out);
+
 /* Source values, neither null nor NaN, that a transform maps to one value or to several: bounds,
  * which may be outer ones. */
 typedef struct frz_transform_range {

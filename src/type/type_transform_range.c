@@ -36,8 +36,7 @@ static bool is_plain_form(const frz_type *plain, const frz_type *type)
     }
 }
 
-/* A partition value as one of the source's type; false if it is none, or NaN. */
-static bool as_source(const frz_value *value, const frz_type *source, frz_value *out)
+bool frz_value_as_source(const frz_value *value, const frz_type *source, frz_value *out)
 {
     if (is_plain_form(value->type, source)) {
         *out = *value;
@@ -45,7 +44,13 @@ static bool as_source(const frz_value *value, const frz_type *source, frz_value 
         return true;
     }
     return value->type->id != FRZ_TYPE_UNKNOWN &&
-           frz_value_promote(value, source, out, NULL) == FRZ_OK &&
+           frz_value_promote(value, source, out, NULL) == FRZ_OK;
+}
+
+/* The same, and false for NaN, which is no bound. */
+static bool as_bound(const frz_value *value, const frz_type *source, frz_value *out)
+{
+    return frz_value_as_source(value, source, out) &&
            !(source->id == FRZ_TYPE_FLOAT && out->as.f32 != out->as.f32) &&
            !(source->id == FRZ_TYPE_DOUBLE && out->as.f64 != out->as.f64);
 }
@@ -139,7 +144,7 @@ static void range_of_numbers(int32_t width, const frz_type *source, const frz_va
 {
     frz_value low_value;
     frz_value high_value;
-    if (!as_source(least, source, &low_value) || !as_source(greatest, source, &high_value)) {
+    if (!as_bound(least, source, &low_value) || !as_bound(greatest, source, &high_value)) {
         return;
     }
     frz_i128 low = number_of(&low_value);
@@ -158,7 +163,7 @@ static void range_of_numbers(int32_t width, const frz_type *source, const frz_va
 static void range_of_texts(int32_t width, const frz_type *source, const frz_value *least,
                            const frz_value *greatest, frz_transform_range *out)
 {
-    if (!as_source(least, source, &out->lower) || !as_source(greatest, source, &out->upper)) {
+    if (!as_bound(least, source, &out->lower) || !as_bound(greatest, source, &out->upper)) {
         return;
     }
     /* Shorter than the width is the whole text. Counted in bytes, in case its writer did so. */
@@ -241,8 +246,8 @@ void frz_transform_range_of(const frz_transform *transform, const frz_type *sour
     }
     switch (transform->kind) {
     case FRZ_TRANSFORM_IDENTITY:
-        out->has_lower = as_source(least, source, &out->lower);
-        out->has_upper = as_source(greatest, source, &out->upper);
+        out->has_lower = as_bound(least, source, &out->lower);
+        out->has_upper = as_bound(greatest, source, &out->upper);
         break;
     case FRZ_TRANSFORM_TRUNCATE:
         if (is_text(source)) {

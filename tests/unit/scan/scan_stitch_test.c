@@ -507,7 +507,7 @@ static void stitch__a_required_field_must_not_be_null(void **state)
     check_rows(&f, FIELDS(NEEDED(2, "a")), "8 9");
     add_file(&f, "one", IDS(2), COLUMNS({LONG(2, "a"), "1 null"}), 0);
     check_fails(&f, FIELDS(NEEDED(2, "a")), FRZ_E_CORRUPT,
-                "required column \"a\" (field id 2) is null in rows 0 to 1");
+                "required column \"a\" (field id 2) is null in row 1");
     check_rows(&f, FIELDS(LONG(2, "a")), "1 null");
     fixture_close(&f);
 }
@@ -623,29 +623,53 @@ static void struct__a_listed_member_must_be_stored(void **state)
     fixture_close(&f);
 }
 
-static void struct__members_in_both_files_are_refused(void **state)
+/* Each member from the file that lists it, null-ness from the file that lists the struct. */
+static void struct__members_in_both_files_are_combined(void **state)
 {
     fixture f;
     /* y is the base file's, whatever the column file has of it */
     struct_case(&f, state, "xy", "xy", IDS(2, 3));
-    check_fails(&f, FIELDS(struct_field(&f, "xy")), FRZ_E_UNSUPPORTED,
-                "unsupported: struct \"s\" (field id 2)");
+    check_rows(&f, FIELDS(struct_field(&f, "xy")), "{20,11} null");
+    assert_int_equal(f.counts.base_files_opened, 1);
+    check_rows(&f, FIELDS(struct_field(&f, "yx"), LONG(9, "other")), "{11,20},null null,null");
     check_rows(&f, FIELDS(struct_field(&f, "x")), "{20} null");
+    assert_int_equal(f.counts.base_files_opened, 0);
     fixture_close(&f);
-    /* the struct alone is listed, to change where it is null */
+    /* the struct alone is listed, and its group lacks a member */
     struct_case(&f, state, "xy", "x", IDS(2));
-    check_fails(&f, FIELDS(struct_field(&f, "xy")), FRZ_E_UNSUPPORTED, "stored partly");
+    check_rows(&f, FIELDS(struct_field(&f, "xy")), "{20,11} null");
     fixture_close(&f);
     /* a member in the column file, the struct in the base file */
     struct_case(&f, state, "xy", "x", IDS(3));
-    check_fails(&f, FIELDS(struct_field(&f, "xy")), FRZ_E_UNSUPPORTED, "stored partly");
+    check_rows(&f, FIELDS(struct_field(&f, "xy")), "{20,11} null");
     check_rows(&f, FIELDS(struct_field(&f, "y")), "{11} null");
+    assert_int_equal(f.counts.column_files_opened, 0);
+    check_rows(&f, FIELDS(struct_field(&f, "x")), "{20} null");
     fixture_close(&f);
     /* members in two column files */
     struct_case(&f, state, "xy", "x", IDS(2, 3));
     put_struct(&f, "two", "y", 30);
     list_file(&f, "two", IDS(4));
-    check_fails(&f, FIELDS(struct_field(&f, "xy")), FRZ_E_UNSUPPORTED, "stored partly");
+    check_rows(&f, FIELDS(struct_field(&f, "xy")), "{20,30} null");
+    assert_int_equal(f.counts.base_files_opened, 0);
+    check_rows(&f, FIELDS(struct_field(&f, "yz")), "{30,null} null");
+    fixture_close(&f);
+}
+
+/* No file stores the struct: members that are listed do not make it. */
+static void struct__that_nobody_stores_is_null(void **state)
+{
+    fixture f;
+    static const frz_value empty = {.is_null = false};
+    struct_case(&f, state, "xy", "xy", IDS(3));
+    f.entry.location = FRZ_STR("base");
+    f.entry.file_size = size_of(&f, "base");
+    check_rows(&f, FIELDS(struct_field(&f, "xy")), "null null");
+    frz_field field = struct_field(&f, "xz");
+    frz_value value = empty;
+    value.type = field.type;
+    field.initial_default = &value;
+    check_rows(&f, FIELDS(field), "{null,null} {null,null}");
     fixture_close(&f);
 }
 
@@ -659,8 +683,118 @@ static void struct__a_member_that_no_file_has_is_null(void **state)
     struct_case(&f, state, "xy", "xy", IDS(2));
     check_rows(&f, FIELDS(struct_field(&f, "xyz")), "{20,21,null} null");
     fixture_close(&f);
+    /* z is in the column file, too, but old */
+    struct_case(&f, state, "xy", "xyz", IDS(2, 3, 4));
+    check_rows(&f, FIELDS(struct_field(&f, "xyz")), "{20,21,null} null");
+    fixture_close(&f);
     struct_case(&f, state, "xyz", "xy", IDS(2, 3, 4));
-    check_fails(&f, FIELDS(struct_field(&f, "xyz")), FRZ_E_UNSUPPORTED, "stored partly");
+    check_rows(&f, FIELDS(struct_field(&f, "xyz")), "{20,21,12} null");
+    fixture_close(&f);
+}
+
+/* A column file may hold nulls in deleted rows only, at any depth. */
+static void struct__a_required_member_may_not_be_null(void **state)
+{
+    fixture f;
+    struct_case(&f, state, "x", "xy", IDS(2, 3, 4));
+    frz_field field = struct_field(&f, "xy");
+    frz_field members[2] = {field.type->fields[0], field.type->fields[1]};
+    frz_type type = {.id = FRZ_TYPE_STRUCT, .fields = members, .field_count = 2};
+    field.type = &type;
+    members[1].required = true;
+    check_rows(&f, FIELDS(field), "{20,21} null"); /* where the struct is null it is nothing */
+    members[1].id = 5;
+    check_fails(&f, FIELDS(field), FRZ_E_CORRUPT, "required column \"y\" (field id 5)");
+    fixture_close(&f);
+}
+
+/* ---- values of partitions ---- */
+
+/* Partition field 1000 of a transform over a source, and the value in the entry's tuple. */
+static void set_partition(fixture *f, const char *transform, int32_t source_id, frz_value value)
+{
+    static frz_partition_spec spec;
+    static frz_partition_field field;
+    static frz_partition_value tuple;
+    static int32_t source;
+    source = source_id;
+    field = (frz_partition_field){.field_id = 1000,
+                                  .source_ids = &source,
+                                  .source_count = 1,
+                                  .transform = frz_transform_parse(frz_str_from(transform))};
+    spec = (frz_partition_spec){.spec_id = 0, .fields = &field, .field_count = 1};
+    tuple = (frz_partition_value){1000, value};
+    f->table.metadata.specs = &spec;
+    f->table.metadata.spec_count = 1;
+    f->entry.spec_id = 0;
+    f->entry.partition = &tuple;
+    f->entry.partition_count = 1;
+}
+
+static frz_value whole(frz_type_id type, int32_t value)
+{
+    return (frz_value){.type = frz_type_primitive(type), .as.i32 = value};
+}
+
+static void partition__gives_identity_values_that_are_not_stored(void **state)
+{
+    fixture f;
+    fixture_open(&f, state);
+    set_base(&f, 2, COLUMNS({LONG(1, "id"), "1 2"}), 0);
+    frz_value seven = {.type = frz_type_primitive(FRZ_TYPE_LONG), .as.i64 = 7};
+    frz_field defaulted = LONG(2, "p");
+    defaulted.initial_default = &seven;
+    set_partition(&f, "identity", 2, whole(FRZ_TYPE_INT, 5));
+    check_rows(&f, FIELDS(LONG(1, "id"), LONG(2, "p")), "1,5 2,5");
+    check_rows(&f, FIELDS(NEEDED(2, "p")), "5 5");
+    check_rows(&f, FIELDS(defaulted), "5 5");
+    /* what is stored counts, whatever the tuple says */
+    set_partition(&f, "identity", 1, whole(FRZ_TYPE_INT, 5));
+    check_rows(&f, FIELDS(LONG(1, "id")), "1 2");
+    /* a column file is more than the tuple */
+    set_partition(&f, "identity", 2, whole(FRZ_TYPE_INT, 5));
+    add_file(&f, "one", IDS(2), COLUMNS({LONG(2, "p"), "8 9"}), 0);
+    check_rows(&f, FIELDS(LONG(2, "p")), "8 9");
+    f.entry.column_file_count = 0;
+    /* null is a value, too */
+    frz_value null = whole(FRZ_TYPE_INT, 0);
+    null.is_null = true;
+    set_partition(&f, "identity", 2, null);
+    check_rows(&f, FIELDS(defaulted), "null null");
+    check_fails(&f, FIELDS(NEEDED(2, "p")), FRZ_E_CORRUPT, "is not stored and has no default");
+    fixture_close(&f);
+}
+
+static void partition__gives_nothing_through_other_transforms(void **state)
+{
+    static const char *const transforms[] = {"void", "bucket[4]", "truncate[10]", "zorder"};
+    fixture f;
+    fixture_open(&f, state);
+    set_base(&f, 2, COLUMNS({LONG(1, "id"), "1 2"}), 0);
+    frz_value seven = {.type = frz_type_primitive(FRZ_TYPE_LONG), .as.i64 = 7};
+    frz_field defaulted = LONG(2, "p");
+    defaulted.initial_default = &seven;
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(transforms); i++) {
+        set_partition(&f, transforms[i], 2, whole(FRZ_TYPE_INT, 5));
+        check_rows(&f, FIELDS(LONG(2, "p"), defaulted), "null,7 null,7");
+    }
+    /* a spec that the entry does not have */
+    set_partition(&f, "identity", 2, whole(FRZ_TYPE_INT, 5));
+    f.entry.spec_id = -1;
+    check_rows(&f, FIELDS(defaulted), "7 7");
+    set_partition(&f, "identity", 2, (frz_value){.type = frz_type_primitive(FRZ_TYPE_STRING)});
+    check_fails(&f, FIELDS(LONG(2, "p")), FRZ_E_CORRUPT,
+                "its partition value of type string cannot be read as long");
+    fixture_close(&f);
+}
+
+/* The member of a struct is the source: the struct comes from the file, the member does not. */
+static void partition__gives_members_of_structs(void **state)
+{
+    fixture f;
+    struct_case(&f, state, "x", "y", IDS(9));
+    set_partition(&f, "identity", 4, whole(FRZ_TYPE_INT, 5));
+    check_rows(&f, FIELDS(struct_field(&f, "xy")), "{10,5} null");
     fixture_close(&f);
 }
 
@@ -759,8 +893,13 @@ int main(void)
         TEST_WITH_ENV(stitch__files_without_ids_need_a_mapping),
         TEST_WITH_ENV(struct__the_file_that_lists_it_provides_all_of_it),
         TEST_WITH_ENV(struct__a_listed_member_must_be_stored),
-        TEST_WITH_ENV(struct__members_in_both_files_are_refused),
+        TEST_WITH_ENV(struct__members_in_both_files_are_combined),
+        TEST_WITH_ENV(struct__that_nobody_stores_is_null),
+        TEST_WITH_ENV(struct__a_required_member_may_not_be_null),
         TEST_WITH_ENV(struct__a_member_that_no_file_has_is_null),
+        TEST_WITH_ENV(partition__gives_identity_values_that_are_not_stored),
+        TEST_WITH_ENV(partition__gives_nothing_through_other_transforms),
+        TEST_WITH_ENV(partition__gives_members_of_structs),
         TEST_WITH_ENV(scan__its_report_counts_the_files),
         TEST_WITH_ENV(stitch__every_allocation_may_fail),
     };
