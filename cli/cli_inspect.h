@@ -23,6 +23,18 @@ frz_code inspect_json(cli_out *out, const frz_parquet_file *file, const inspect_
 /* An Arrow file or stream. */
 frz_code inspect_arrow(cli_context *context, const char *name, const char *format, frz_error *err);
 
+/* An Avro file. */
+frz_code inspect_avro(cli_context *context, const char *name, frz_error *err);
+
+/* A type of Arrow in words. */
+void inspect_arrow_type(cli_text *text, const struct ArrowSchema *schema);
+/* A row of a table of keys and values: key, bytes, value. */
+frz_code inspect_key_row(cli_table *table, frz_parquet_bytes key, frz_parquet_bytes value,
+                         frz_error *err);
+/* A member of a JSON list of keys and values. */
+frz_code inspect_json_key(cli_out *out, frz_parquet_bytes key, frz_parquet_bytes value, bool first,
+                          frz_error *err);
+
 /* FRZ_E_CANCELLED once an interrupt has come. */
 frz_code inspect_go_on(frz_error *err);
 /* A JSON string; what is not UTF-8 becomes {"hex":"…"}, and nothing null. */

@@ -93,7 +93,7 @@ static void put_format(cli_text *text, const char *format)
     cli_text_str(text, format);
 }
 
-static void put_type(cli_text *text, const struct ArrowSchema *schema)
+void inspect_arrow_type(cli_text *text, const struct ArrowSchema *schema)
 {
     if (schema->dictionary == NULL) {
         put_format(text, schema->format);
@@ -102,7 +102,7 @@ static void put_type(cli_text *text, const struct ArrowSchema *schema)
     cli_text_str(text, "dictionary(");
     put_format(text, schema->format);
     cli_text_str(text, ", ");
-    put_type(text, schema->dictionary);
+    inspect_arrow_type(text, schema->dictionary);
     cli_text_char(text, ')');
 }
 
@@ -126,7 +126,7 @@ static frz_code text_field(cli_table *table, const struct ArrowSchema *schema, s
     cli_text_fill(text, ' ', 2 * depth);
     cli_text_str(text, name_of(schema));
     cli_table_cell_end(table);
-    put_type(cli_table_cell(table), schema);
+    inspect_arrow_type(cli_table_cell(table), schema);
     cli_table_cell_end(table);
     cli_table_put(table, (schema->flags & ARROW_FLAG_NULLABLE) != 0 ? "yes" : "");
     frz_code rc = cli_table_row(table, err);
@@ -209,7 +209,7 @@ static frz_code json_field(cli_out *out, const struct ArrowSchema *schema, int d
 {
     cli_text *text = &out->text;
     cli_text type = {0};
-    put_type(&type, schema);
+    inspect_arrow_type(&type, schema);
     cli_text_str(text, first ? "\n  {\"name\":" : ",\n  {\"name\":");
     cli_text_json_string(text, name_of(schema), strlen(name_of(schema)));
     cli_text_printf(text, ",\"depth\":%d,\"type\":", depth);

@@ -93,6 +93,18 @@ static void json_head(cli_text *text, const frz_parquet_file_info *info, const c
     cli_text_printf(text, ",\n \"rows\":%" PRId64, info->rows);
 }
 
+frz_code inspect_json_key(cli_out *out, frz_parquet_bytes key, frz_parquet_bytes value, bool first,
+                          frz_error *err)
+{
+    cli_text *text = &out->text;
+    cli_text_str(text, first ? "\n  {\"key\":" : ",\n  {\"key\":");
+    inspect_json_text(text, key);
+    cli_text_str(text, ",\"value\":");
+    inspect_json_text(text, value);
+    cli_text_char(text, '}');
+    return cli_out_row(out, err);
+}
+
 static frz_code json_keys(cli_out *out, const frz_parquet_file *file, size_t count, frz_error *err)
 {
     frz_code rc = FRZ_OK;
@@ -101,12 +113,7 @@ static frz_code json_keys(cli_out *out, const frz_parquet_file *file, size_t cou
     for (size_t i = 0; i < count; i++) {
         frz_parquet_bytes key, value;
         frz_parquet_file_key(file, i, &key, &value);
-        cli_text_str(text, i == 0 ? "\n  {\"key\":" : ",\n  {\"key\":");
-        inspect_json_text(text, key);
-        cli_text_str(text, ",\"value\":");
-        inspect_json_text(text, value);
-        cli_text_char(text, '}');
-        CLI_TRY(cli_out_row(out, err));
+        CLI_TRY(inspect_json_key(out, key, value, i == 0, err));
     }
     cli_text_char(text, ']');
 out:

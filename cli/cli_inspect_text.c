@@ -383,6 +383,20 @@ out:
 
 /* ---- key-value metadata, totals ---- */
 
+frz_code inspect_key_row(cli_table *table, frz_parquet_bytes key, frz_parquet_bytes value,
+                         frz_error *err)
+{
+    put_text(cli_table_cell(table), key);
+    cli_table_cell_end(table);
+    cell_count(table, value.data == NULL ? -1 : (int64_t)value.size);
+    cli_text *text = cli_table_cell(table);
+    size_t start = text->len;
+    put_text(text, value);
+    cut(text, start, VALUE_WIDTH);
+    cli_table_cell_end(table);
+    return cli_table_row(table, err);
+}
+
 static frz_code put_keys(cli_out *out, const frz_parquet_file *file,
                          const frz_parquet_file_info *info, frz_error *err)
 {
@@ -395,15 +409,7 @@ static frz_code put_keys(cli_out *out, const frz_parquet_file *file,
     for (size_t i = 0; i < info->key_count; i++) {
         frz_parquet_bytes key, value;
         frz_parquet_file_key(file, i, &key, &value);
-        put_text(cli_table_cell(&table), key);
-        cli_table_cell_end(&table);
-        cell_count(&table, value.data == NULL ? -1 : (int64_t)value.size);
-        cli_text *text = cli_table_cell(&table);
-        size_t start = text->len;
-        put_text(text, value);
-        cut(text, start, VALUE_WIDTH);
-        cli_table_cell_end(&table);
-        CLI_TRY(cli_table_row(&table, err));
+        CLI_TRY(inspect_key_row(&table, key, value, err));
     }
     CLI_TRY(cli_table_end(&table, err));
 out:

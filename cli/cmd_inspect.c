@@ -38,8 +38,11 @@ static frz_code inspect_run(cli_context *context, frz_error *err)
     case FRZ_FILE_ARROW:
     case FRZ_FILE_ARROW_STREAM:
         return inspect_arrow(context, name, frz_file_format_name(format), err);
+    case FRZ_FILE_AVRO:
+        return inspect_avro(context, name, err);
     case FRZ_FILE_UNKNOWN:
-        return cli_fail(err, FRZ_E_CORRUPT, "%s is neither a Parquet nor an Arrow file", name);
+        return cli_fail(err, FRZ_E_CORRUPT,
+                        "%s is neither a Parquet nor an Arrow file, nor an Avro file", name);
     default:
         return cli_fail(err, FRZ_E_UNSUPPORTED, "unsupported: inspecting format %s (%s)",
                         frz_file_format_name(format), name);
@@ -49,13 +52,15 @@ static frz_code inspect_run(cli_context *context, frz_error *err)
 const cli_command cmd_inspect = {
     .name = "inspect",
     .usage = "FILE [--groups] [--pages] [--json]",
-    .summary = "show what a Parquet or Arrow file is made of",
-    .text = "The schema, and for each column over all row groups its codec, encodings, size and\n"
-            "bounds; the row groups and the key-value metadata. Sizes are in bytes, ratio is how\n"
-            "many times larger the data is without compression, index tells whether there is a\n"
-            "page index, bloom the bytes of bloom filters (0: not told). Bounds in parentheses\n"
-            "are not relied on. --json has all of it, uncut and for each column chunk.\n"
-            "Of an Arrow file: the schema and the rows of its batches.\n",
+    .summary = "show what a Parquet, Arrow or Avro file is made of",
+    .text =
+        "The schema, and for each column over all row groups its codec, encodings, size and\n"
+        "bounds; the row groups and the key-value metadata. Sizes are in bytes, ratio is how\n"
+        "many times larger the data is without compression, index tells whether there is a\n"
+        "page index, bloom the bytes of bloom filters (0: not told). Bounds in parentheses\n"
+        "are not relied on. --json has all of it, uncut and for each column chunk.\n"
+        "Of an Arrow file: the schema and the rows of its batches. Of an Avro file: the schema\n"
+        "with field ids, blocks and codec, and the metadata.\n",
     .example = "  frazil inspect wide.parquet\n"
                "  frazil inspect wide.parquet --groups\n"
                "  frazil inspect wide.parquet --json --pages\n",

@@ -49,6 +49,16 @@ try cat some.arrows --columns t --where "i > 1 AND f IS NULL"
 try cat "$files/nested.parquet" -o nested.arrows
 try cat nested.arrows --columns s.y,l.element.x,m.value --format jsonl
 
+# Avro files
+avro=$FRAZIL_SOURCE/tests/data/avro
+cp "$avro/nested.avro" "$avro/foreign.avro" .
+try cat nested.avro
+try cat nested.avro --rows -2: --format jsonl
+try cat nested.avro --columns scores,point.y --rows 2:5
+try cat nested.avro --columns id --where "point.x > 3 AND day IS NOT NULL"
+try cat foreign.avro --columns ms,local,time,kind,uuid
+try cat foreign.avro
+
 # Mistakes
 echo "id,name" >a.csv
 : >empty.parquet

@@ -16,6 +16,11 @@ try inspect "$files/without_ids.parquet" --json --pages
 frazil cat "$files/nested.parquet" -o nested.arrow
 try inspect nested.arrow
 try inspect nested.arrow --json
+avro=$FRAZIL_SOURCE/tests/data/avro
+cp "$avro/nested.avro" "$avro/foreign.avro" .
+try inspect nested.avro
+try inspect foreign.avro
+try inspect foreign.avro --json
 
 # Mistakes
 echo "id,name" >a.csv
