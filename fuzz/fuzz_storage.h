@@ -133,6 +133,7 @@ static inline frz_env *fuzz_env(fuzz_storage *s)
 static inline void fuzz_env_free(frz_env *env)
 {
     frz_env_counters counters;
+    frz_env_drop_cache(env);
     frz_env_counters_get(env, &counters);
     frz_env_free(env);
     if (counters.bytes_allocated != 0) {

@@ -160,7 +160,7 @@ static frz_code new_children(avro_plan *plan, avro_part *part, frz_error *err)
 {
     size_t count = part->field->type->field_count;
     part->children = frz_arena_array(&plan->arena, count, sizeof *part->children);
-    part->child_count = count;
+    part->child_count = part->children == NULL ? 0 : count;
     return part->children == NULL ? frz_fail_nomem(err, count * sizeof *part->children) : FRZ_OK;
 }
 
