@@ -3,6 +3,7 @@
 import datetime
 import decimal
 import random
+import re
 
 import numpy as np
 import pyarrow as pa
@@ -220,6 +221,25 @@ def test_pages_of_version_2_that_say_they_are_not_compressed(tmp_path):
     assert pq.ParquetFile(path).metadata.row_group(0).column(1).compression == "SNAPPY"
     check(path, table.to_pylist())
     check(path, table.slice(70, 40).to_pylist(), "70:110")
+
+
+V2_HEADER = re.compile(rb"(\x15\x06\x15[\x80-\xff]?[\x00-\x7f]\x15[\x80-\xff]?[\x00-\x7f]\x5c\x15)"
+                       rb"([\x00-\x7e])(\x15[\x00-\x7e]\x15)([\x00-\x7e])\x15", re.S)
+
+
+def test_pages_of_version_2_that_call_values_rows(tmp_path):
+    """Arrow before 12 wrote the number of values where that of rows belongs."""
+    path = tmp_path / "t.parquet"
+    rows = [{"l": [i] * (i % 4), "m": [[i, None], []][:i % 3]} for i in range(300)]
+    pq.write_table(pa.Table.from_pylist(rows), path, compression="none", data_page_version="2.0",
+                   use_dictionary=False, data_page_size=100, write_batch_size=10)
+    data = path.read_bytes()
+    headers = V2_HEADER.findall(data)  # values, then nulls, then rows
+    assert sum(rows[0] // 2 for _, _, _, rows in headers) == 600
+    assert any(values != rows for _, values, _, rows in headers)
+    path.write_bytes(V2_HEADER.sub(lambda m: m[1] + m[2] + m[3] + m[2] + b"\x15", data))
+    for first, end in ((0, 300), (100, 110), (250, 260), (37, 299)):
+        check(path, rows[first:end], f"{first}:{end}")
 
 
 def test_decimals_on_every_physical_type(tmp_path):

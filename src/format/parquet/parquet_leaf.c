@@ -642,14 +642,11 @@ out:
     return rc;
 }
 
-/* Rows of the page whose header was read; -1 if only its levels tell. */
-static int64_t page_rows(const parquet_leaf *leaf)
+/* Rows of the page whose header was read; -1 if that cannot be told without opening it. */
+static frz_code page_rows(parquet_leaf *leaf, int64_t *rows, frz_error *err)
 {
-    const parquet_page_header *h = &leaf->pages.header;
-    if (leaf->column->max_rep == 0) {
-        return h->num_values;
-    }
-    return h->type == PARQUET_DATA_PAGE_V2 && h->num_rows >= 0 ? h->num_rows : -1;
+    *rows = leaf->pages.header.num_values;
+    return leaf->column->max_rep == 0 ? FRZ_OK : parquet_pages_rows(&leaf->pages, rows, err);
 }
 
 /* Go to the page that holds a row, if the offset index tells which and it lies ahead. */
@@ -676,7 +673,8 @@ frz_code parquet_leaf_skip(parquet_leaf *leaf, int64_t count, frz_error *err)
                 FRZ_TRY(need_page(leaf, err)); /* says that the chunk ends too early */
             }
             FRZ_TRY(rc);
-            int64_t rows = page_rows(leaf);
+            int64_t rows;
+            FRZ_TRY(page_rows(leaf, &rows, err));
             if (rows >= 0 && rows <= end - leaf->row) {
                 parquet_pages_skip(&leaf->pages);
                 leaf->row += rows;

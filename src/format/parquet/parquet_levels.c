@@ -301,6 +301,27 @@ size_t parquet_hybrid_skip(parquet_hybrid *h, size_t n)
     return done;
 }
 
+int64_t parquet_hybrid_count(parquet_hybrid *h, uint8_t value, int64_t n)
+{
+    uint8_t packed[512];
+    int64_t count = 0;
+    while (n > 0 && next_run(h)) {
+        size_t take;
+        if (h->repeated > 0) {
+            take = (size_t)FRZ_MIN(h->repeated, (uint64_t)n);
+            count += h->value == value ? (int64_t)take : 0;
+            h->repeated -= take;
+        } else {
+            take = (size_t)FRZ_MIN(FRZ_MIN(h->packed_left, (uint64_t)n), sizeof packed);
+            unpack_u8(h, packed, take);
+            count += (int64_t)parquet_count_u8(packed, take, value);
+            take_packed(h, take);
+        }
+        n -= (int64_t)take;
+    }
+    return n > 0 ? -1 : count;
+}
+
 uint64_t parquet_hybrid_repeated(parquet_hybrid *h, uint32_t *value)
 {
     if (!next_run(h)) {

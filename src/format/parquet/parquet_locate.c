@@ -178,25 +178,18 @@ frz_code parquet_pages_check_rows(const parquet_pages *p, frz_error *err)
     const parquet_locator *l = &p->locator;
     size_t page = l->next - 1;
     int64_t wanted = parquet_page_end_row(&l->index, page) - l->index.pages[page].first_row;
-    int64_t rows = 0;
+    parquet_hybrid first = p->reps;
     parquet_hybrid reps = p->reps;
-    uint8_t *levels = p->scratch->raw;
-    for (int64_t left = p->header.num_values; left > 0;) {
-        size_t n = (size_t)FRZ_MIN(left, (int64_t)sizeof p->scratch->raw);
-        if (parquet_hybrid_u8(&reps, levels, n) != n) {
-            return FRZ_OK; /* found out when the levels are read */
-        }
-        if (left == p->header.num_values && levels[0] != 0) {
-            return frz_fail_at(err, FRZ_E_CORRUPT, p->header_at,
-                               "page at byte %" PRIu64
-                               " begins inside a row, which no page does where there is an offset "
-                               "index",
-                               p->header_at);
-        }
-        for (size_t i = 0; i < n; i++) {
-            rows += levels[i] == 0;
-        }
-        left -= (int64_t)n;
+    if (parquet_hybrid_count(&first, 0, 1) == 0) {
+        return frz_fail_at(err, FRZ_E_CORRUPT, p->header_at,
+                           "page at byte %" PRIu64
+                           " begins inside a row, which no page does where there is an offset "
+                           "index",
+                           p->header_at);
+    }
+    int64_t rows = parquet_hybrid_count(&reps, 0, p->header.num_values);
+    if (rows < 0) {
+        return FRZ_OK; /* found out when the levels are read */
     }
     return rows == wanted ? FRZ_OK : disagree(p, "rows by its levels", rows, wanted, err);
 }

@@ -305,9 +305,8 @@ static bool values_compressed(const parquet_pages *p, size_t from, size_t to)
 }
 
 /* Version 2: levels stand uncompressed before the values and have no length of their own. */
-frz_code parquet_pages_open_v2(parquet_pages *p, frz_error *err)
+static frz_code level_bytes(const parquet_pages *p, uint64_t *out, frz_error *err)
 {
-    frz_code rc = FRZ_OK;
     const parquet_page_header *h = &p->header;
     uint64_t levels = (uint64_t)h->rep_bytes + (uint64_t)h->def_bytes;
     if (levels > (uint64_t)h->compressed_size || levels > (uint64_t)h->uncompressed_size) {
@@ -316,6 +315,48 @@ frz_code parquet_pages_open_v2(parquet_pages *p, frz_error *err)
                            " bytes in a page of %" PRId32 " (%" PRId32 " decompressed)",
                            p->header_at, levels, h->compressed_size, h->uncompressed_size);
     }
+    *out = levels;
+    return FRZ_OK;
+}
+
+/* Headers have a number of rows, but Arrow before 12 wrote that of values there. */
+frz_code parquet_pages_rows(parquet_pages *p, int64_t *rows, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const parquet_page_header *h = &p->header;
+    size_t len = (size_t)h->rep_bytes;
+    frz_buf *levels = &p->scratch->bytes;
+    const uint8_t *bytes;
+    uint64_t all;
+    size_t got;
+    parquet_hybrid reps;
+    *rows = -1;
+    if (h->type != PARQUET_DATA_PAGE_V2) {
+        return FRZ_OK;
+    }
+    FRZ_TRY(level_bytes(p, &all, err));
+    FRZ_TRY(parquet_pages_peek(p, len, &bytes, &got, err));
+    frz_buf_clear(levels);
+    FRZ_TRY(frz_buf_append(levels, bytes, len, err));
+    FRZ_TRY(frz_buf_reserve(levels, PARQUET_SLACK, err));
+    parquet_hybrid_init(&reps, parquet_kernels_of(p->scratch->env), levels->data, len,
+                        parquet_bit_width(p->column->max_rep));
+    *rows = parquet_hybrid_count(&reps, 0, h->num_values);
+    if (*rows < 0) {
+        rc = frz_fail_at(err, FRZ_E_CORRUPT, p->header_at,
+                         "page at byte %" PRIu64 ": its levels end before its %" PRId32 " values",
+                         p->header_at, h->num_values);
+    }
+out:
+    return rc;
+}
+
+frz_code parquet_pages_open_v2(parquet_pages *p, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const parquet_page_header *h = &p->header;
+    uint64_t levels;
+    FRZ_TRY(level_bytes(p, &levels, err));
     size_t from = (size_t)h->compressed_size - (size_t)levels;
     size_t to = (size_t)h->uncompressed_size - (size_t)levels;
     size_t start = ((size_t)levels + PARQUET_SLACK + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;

@@ -40,6 +40,8 @@ size_t parquet_hybrid_u8(parquet_hybrid *h, uint8_t *out, size_t n);
  * byte behind it, are overwritten. */
 size_t parquet_hybrid_bits(parquet_hybrid *h, uint8_t *bits, int64_t first, size_t n);
 size_t parquet_hybrid_skip(parquet_hybrid *h, size_t n);
+/* How many of the next n values, of up to 8 bits, are this one; -1: the runs ended before. */
+int64_t parquet_hybrid_count(parquet_hybrid *h, uint8_t value, int64_t n);
 /* How many values from here on are the same by the run at hand; 0 if they are packed or ended. */
 uint64_t parquet_hybrid_repeated(parquet_hybrid *h, uint32_t *value);
 /* How many values from here on are in one run of this value; 0 if unknown. */
@@ -396,6 +398,9 @@ frz_code parquet_pages_check_size(const parquet_pages *p, uint64_t compressed,
                                   uint64_t uncompressed, frz_error *err);
 frz_code parquet_pages_load_dictionary(parquet_pages *p, frz_error *err);
 void parquet_pages_drop_dictionary(parquet_pages *p);
+/* Rows that begin in the page whose header was read, of a repeated column; -1: that cannot be told
+ * without opening it. */
+frz_code parquet_pages_rows(parquet_pages *p, int64_t *rows, frz_error *err);
 /* Unpack the page at hand, of version 1 or 2, and set up its decoders. */
 frz_code parquet_pages_open_v1(parquet_pages *p, frz_error *err);
 frz_code parquet_pages_open_v2(parquet_pages *p, frz_error *err);
