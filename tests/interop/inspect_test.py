@@ -188,6 +188,23 @@ def test_text_that_is_no_utf8_is_hexadecimal(tmp_path):
     assert {"key": "plain", "value": {"hex": "ff00"}} in json.loads(out)["key_value_metadata"]
 
 
+@pytest.mark.parametrize("version, told", [(b"11.0.0", False), (b"12.0.0", True), (b"other", True)])
+def test_rows_of_pages_are_told_where_the_writer_knew_them(tmp_path, version, told):
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"l": [[1, 2], [3]], "i": [1, 2]}), path, data_page_version="2.0",
+                   use_dictionary=False)
+    data = path.read_bytes()
+    writer = b"parquet-cpp-arrow version " + pa.__version__.encode()
+    by = b"parquet-cpp-arrow version " + version if version[:1].isdigit() else version
+    assert data.count(writer) == 1
+    path.write_bytes(data.replace(writer, by.ljust(len(writer))))
+    status, out, err = inspect(path, "--pages")
+    assert status == 0, err
+    pages = [column["pages"][0] for column in json.loads(out)["row_groups"][0]["columns"]]
+    assert [page["rows"] for page in pages] == [2 if told else None, 2]
+    assert [page["first_row"] for page in pages] == [0, 0]
+
+
 def test_names_do_not_steer_the_terminal(tmp_path):
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"odd\x1b[31m\x9bname": [1], "b": [2]}), path)

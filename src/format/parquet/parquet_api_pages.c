@@ -74,13 +74,30 @@ out:
     return rc;
 }
 
+/* Arrow before version 12 wrote the number of values where that of rows belongs. */
+static bool tells_rows(const parquet_file *file)
+{
+    const frz_str old = FRZ_STR("parquet-cpp version ");
+    const frz_str arrow = FRZ_STR("parquet-cpp-arrow version ");
+    frz_str by = file->metadata.created_by;
+    int64_t major = 0;
+    if (!frz_str_starts_with(by, arrow)) {
+        return !frz_str_starts_with(by, old);
+    }
+    frz_str version = {by.ptr + arrow.len, by.len - arrow.len};
+    const char *point = memchr(version.ptr, '.', version.len);
+    version.len = point == NULL ? version.len : (size_t)(point - version.ptr);
+    return frz_str_to_i64(version, &major) && major >= 12;
+}
+
 /* Rows of a data page, -1 if its header does not tell. */
 static int64_t rows_of(const page_walk *walk, const parquet_page_header *h)
 {
-    if (h->type == PARQUET_DATA_PAGE_V2 && h->num_rows >= 0) {
-        return h->num_rows;
+    const parquet_file *file = parquet_api_inner(walk->file);
+    if (file->columns[walk->column].max_rep == 0) {
+        return h->num_values;
     }
-    return parquet_api_inner(walk->file)->columns[walk->column].max_rep == 0 ? h->num_values : -1;
+    return h->type == PARQUET_DATA_PAGE_V2 && tells_rows(file) ? h->num_rows : -1;
 }
 
 static frz_parquet_bound page_bound(frz_str value, frz_str checked)
