@@ -68,11 +68,61 @@ static void io__a_full_disk_is_reported_and_harms_nothing(void **state)
     fail_each_step(FAULT_FULL);
 }
 
+/* Read a file of several blocks; *rows receives how many came. */
+static frz_code read_avro(const frz_env *env, int64_t *rows, frz_error *err)
+{
+    frz_avro_file *file = NULL;
+    struct ArrowArrayStream stream = {0};
+    struct ArrowArray batch = {0};
+    *rows = 0;
+    frz_code rc = frz_avro_file_open(env, "tests/data/avro/nested.avro", &file, err);
+    rc = rc == FRZ_OK ? frz_avro_file_read(file, NULL, &stream, err) : rc;
+    frz_avro_file_close(file);
+    while (rc == FRZ_OK) {
+        rc = stream.get_next(&stream, &batch) == 0 ? FRZ_OK : FRZ_E_IO;
+        if (rc != FRZ_OK || batch.release == NULL) {
+            break;
+        }
+        *rows += batch.length;
+        batch.release(&batch);
+    }
+    if (stream.release != NULL) {
+        stream.release(&stream);
+    }
+    return rc;
+}
+
+static void io__each_read_of_an_avro_file_that_fails_is_reported(void **state)
+{
+    bool reached = true;
+    int failed = 0;
+    (void)state;
+    for (int64_t step = 1; reached; step++) {
+        frz_error err = {0};
+        frz_env_counters before, after;
+        int64_t rows;
+        fault_arm(FAULT_ERROR, step);
+        frz_env *env = scenario_env(1, NULL);
+        frz_env_counters_get(env, &before);
+        frz_code rc = read_avro(env, &rows, &err);
+        reached = fault_reached();
+        fault_arm(FAULT_NONE, 0);
+        frz_env_drop_cache(env);
+        frz_env_counters_get(env, &after);
+        frz_env_free(env);
+        assert_int_equal(after.bytes_allocated, before.bytes_allocated);
+        assert_true(rc == FRZ_E_IO ? reached : rc == FRZ_OK && rows == 7); /* closing may fail */
+        failed += rc == FRZ_E_IO;
+    }
+    assert_true(failed > 2);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(io__each_step_that_fails_is_reported_and_harms_nothing),
         cmocka_unit_test(io__a_full_disk_is_reported_and_harms_nothing),
+        cmocka_unit_test(io__each_read_of_an_avro_file_that_fails_is_reported),
     };
     return cmocka_run_group_tests(tests, scenario_setup, scenario_teardown);
 }

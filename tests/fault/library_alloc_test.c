@@ -278,29 +278,71 @@ static void run_codec(frz_codec_id id, long n)
                             : EXIT_OK);
 }
 
+/* Let each allocation of a run fail, until one run gets through. */
+static void each_is_reported(const char *name, void (*run)(frz_codec_id id, long n),
+                             frz_codec_id id)
+{
+    bool done = false;
+    for (long n = 1; !done; n++) {
+        int status = 0;
+        fflush(NULL);
+        pid_t pid = fork();
+        if (pid == 0) {
+            run(id, n);
+        }
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        done = WIFEXITED(status) && WEXITSTATUS(status) == EXIT_NOT_REACHED;
+        if (!done && (!WIFEXITED(status) || WEXITSTATUS(status) != EXIT_FAILED)) {
+            fail_msg("%s, allocation %ld: status %d", name, n, status);
+        }
+    }
+}
+
 /* Snappy is left out: snappy_compress allocates by C++ means and ends the process without memory
  * (docs/internals/memory.md). */
 static void library_alloc__each_one_that_fails_in_a_codec_is_reported(void **state)
 {
-    static const frz_codec_id ids[] = {FRZ_CODEC_GZIP, FRZ_CODEC_ZSTD, FRZ_CODEC_LZ4_RAW,
-                                       FRZ_CODEC_BROTLI};
+    static const frz_codec_id ids[] = {FRZ_CODEC_GZIP,   FRZ_CODEC_ZSTD,  FRZ_CODEC_LZ4_RAW,
+                                       FRZ_CODEC_BROTLI, FRZ_CODEC_BZIP2, FRZ_CODEC_XZ,
+                                       FRZ_CODEC_DEFLATE};
     (void)state;
     for (size_t i = 0; i < FRZ_ARRAY_COUNT(ids); i++) {
-        bool done = false;
-        for (long n = 1; !done; n++) {
-            int status = 0;
-            fflush(NULL);
-            pid_t pid = fork();
-            if (pid == 0) {
-                run_codec(ids[i], n);
-            }
-            assert_int_equal(waitpid(pid, &status, 0), pid);
-            done = WIFEXITED(status) && WEXITSTATUS(status) == EXIT_NOT_REACHED;
-            if (!done && (!WIFEXITED(status) || WEXITSTATUS(status) != EXIT_FAILED)) {
-                fail_msg("%s, allocation %ld: status %d", frz_codec_name(ids[i]), n, status);
-            }
-        }
+        each_is_reported(frz_codec_name(ids[i]), run_codec, ids[i]);
     }
+}
+
+/* ---- Avro files, whose schema is JSON ---- */
+
+/* Does not return. */
+static void run_avro(frz_codec_id unused, long n)
+{
+    frz_error err = {0};
+    frz_avro_file *file = NULL;
+    struct ArrowArrayStream stream = {0};
+    struct ArrowArray batch = {0};
+    frz_env *env = scenario_env(0, NULL);
+    (void)unused;
+    failing = n;
+    frz_code rc = frz_avro_file_open(env, "tests/data/avro/nested.avro", &file, &err);
+    rc = rc == FRZ_OK ? frz_avro_file_read(file, NULL, &stream, &err) : rc;
+    if (rc == FRZ_OK && stream.get_next(&stream, &batch) != 0) {
+        rc = strstr(stream.get_last_error(&stream), "out of memory") != NULL ? FRZ_E_NOMEM
+                                                                             : FRZ_E_INTERNAL;
+    }
+    failing = 0;
+    if (rc == FRZ_OK && (batch.release == NULL || batch.length != 7)) {
+        _exit(EXIT_OTHER_CODE);
+    }
+    _exit(rc == FRZ_E_NOMEM ? EXIT_FAILED
+          : rc != FRZ_OK    ? EXIT_OTHER_CODE
+          : allocations < n ? EXIT_NOT_REACHED
+                            : EXIT_OK);
+}
+
+static void library_alloc__each_one_that_fails_in_an_avro_file_is_reported(void **state)
+{
+    (void)state;
+    each_is_reported("avro", run_avro, FRZ_CODEC_NONE);
 }
 
 int main(void)
@@ -310,6 +352,7 @@ int main(void)
         cmocka_unit_test(library_alloc__each_one_that_fails_harms_nothing),
         cmocka_unit_test(library_alloc__each_one_that_fails_in_alter_harms_nothing),
         cmocka_unit_test(library_alloc__each_one_that_fails_in_a_codec_is_reported),
+        cmocka_unit_test(library_alloc__each_one_that_fails_in_an_avro_file_is_reported),
     };
     if (!OWN_MALLOC) {
         printf("skipped: the allocator of a sanitizer cannot be replaced\n");
