@@ -41,7 +41,7 @@ typedef struct frz_table_open_options {
  * its kin, else the one with the highest number.
  *
  * @param env       borrowed; must outlive the table
- * @param location  path or location of a metadata JSON file, plain or packed with gzip, or of a
+ * @param location  path or location of a metadata JSON file, plain, gzip or zstd, or of a
  *                  table's folder
  * @param opts      NULL means defaults
  * @param out       receives the table; free with frz_table_unref()

@@ -71,8 +71,8 @@ frz_code meta_join_location(const frz_env *env, frz_str folder, frz_str name, ch
  * (meta_folder.c). */
 frz_code meta_find_newest(const frz_env *env, const char *location, const frz_location_map *maps,
                           size_t map_count, char **out, frz_error *err);
-/* Unpack a gzip metadata file in place; other bytes stay as they are (meta_gzip.c). */
-frz_code meta_gunzip(const frz_env *env, frz_buf *bytes, frz_error *err);
+/* Unpack a gzip or zstd metadata file in place; other bytes stay as they are (meta_packed.c). */
+frz_code meta_unpack(const frz_env *env, frz_buf *bytes, frz_error *err);
 
 /* ---- types from tables (meta_type_table.c) ---- */
 

@@ -31,7 +31,7 @@ static frz_code read_file(const frz_env *env, const char *location,
     char *access = NULL;
     FRZ_TRY(meta_map_location(env, opts->maps, opts->map_count, location, &access, err));
     FRZ_TRY(frz_file_read_all(env, access, META_JSON_MAX, bytes, err));
-    FRZ_TRY(meta_gunzip(env, bytes, err));
+    FRZ_TRY(meta_unpack(env, bytes, err));
 out:
     frz_free(env, access);
     return frz_context(err, rc, "metadata %s", location);

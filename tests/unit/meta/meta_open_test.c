@@ -5,6 +5,8 @@
 
 #include <sys/stat.h>
 
+#include "codec/codec.h"
+
 /* A table's folder in the making. */
 static char folder[64];
 
@@ -204,6 +206,77 @@ static void file__may_have_any_name(void **state)
     assert_opens(*state, path, 8, "current");
 }
 
+/* ---- packed files ---- */
+
+/* The document in parts of its own, one after the other. */
+static void put_packed(const frz_env *env, frz_codec_id id, size_t parts, size_t cut)
+{
+    frz_error err = {0};
+    frz_codec *codec = NULL;
+    char path[256];
+    frz_buf packed = FRZ_BUF_INIT(env, FRZ_BUF_NO_LIMIT);
+    json_t *document = fixture_json(fixture_document);
+    char *text = json_dumps(document, JSON_COMPACT);
+    size_t len = strlen(text), done = 0;
+    assert_ok(frz_codec_new(env, id, 0, &codec, &err), &err);
+    for (size_t i = 1; i <= parts; i++) {
+        size_t end = len * i / parts;
+        assert_ok(frz_codec_compress(codec, text + done, end - done, &packed, &err), &err);
+        done = end;
+    }
+    snprintf(path, sizeof path, "%s/metadata/v1.metadata.json", folder);
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    assert_int_equal(fwrite(packed.data, 1, packed.len - cut, out), packed.len - cut);
+    fclose(out);
+    free(text);
+    json_decref(document);
+    frz_codec_free(codec);
+    frz_buf_reset(&packed);
+}
+
+static void packed__files_are_told_by_their_bytes(void **state)
+{
+    static const frz_codec_id codecs[] = {FRZ_CODEC_GZIP, FRZ_CODEC_ZSTD};
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(codecs); i++) {
+        for (size_t parts = 1; parts <= 3; parts += 2) {
+            frz_error err = {0};
+            frz_table *table = NULL;
+            put_packed(*state, codecs[i], parts, 0);
+            assert_ok(frz_table_open(*state, folder, NULL, &table, &err), &err);
+            assert_int_equal(table->metadata.snapshot_count, 2);
+            frz_table_unref(table);
+        }
+    }
+}
+
+static void packed__files_that_are_damaged_are_corrupt(void **state)
+{
+    put_packed(*state, FRZ_CODEC_GZIP, 1, 1);
+    assert_opens_not(*state, FRZ_E_CORRUPT, "metadata/v1.metadata.json: gzip data");
+    put_packed(*state, FRZ_CODEC_ZSTD, 1, 1);
+    assert_opens_not(*state, FRZ_E_CORRUPT, "metadata/v1.metadata.json: zstd data");
+    put("v1.metadata.json", "\x1F\x8B");
+    assert_opens_not(*state, FRZ_E_CORRUPT, "gzip data of 2 bytes");
+    put("v1.metadata.json", "\x1F");
+    assert_opens_not(*state, FRZ_E_CORRUPT, "not JSON");
+}
+
+static void packed__files_of_others_are_read(void **state)
+{
+    char root[256], path[512];
+    frz_error err = {0};
+    frz_table *table = NULL;
+    if (fixture_corpus("", root, sizeof root) == NULL) {
+        skip();
+    }
+    snprintf(path, sizeof path, "%s/iceberg-go/table/TableMetadataV2Valid.zstd.metadata.json",
+             root);
+    assert_ok(frz_table_open(*state, path, NULL, &table, &err), &err);
+    assert_int_equal(table->metadata.format_version, 2);
+    frz_table_unref(table);
+}
+
 /* ---- tables of others ---- */
 
 static void assert_folders_open(const frz_env *env, const char *root)
@@ -255,6 +328,9 @@ int main(void)
         TEST_IN_FOLDER(folder__metadata_of_a_table_below_is_not_taken),
         TEST_IN_FOLDER(folder__is_found_where_a_map_says),
         TEST_IN_FOLDER(file__may_have_any_name),
+        TEST_IN_FOLDER(packed__files_are_told_by_their_bytes),
+        TEST_IN_FOLDER(packed__files_that_are_damaged_are_corrupt),
+        TEST_WITH_ENV(packed__files_of_others_are_read),
         TEST_WITH_ENV(corpus__folders_of_others_tell_their_newest_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
