@@ -37,10 +37,8 @@ static void report_headline(cli_text *text, const char *command, const char *tab
                             const frz_commit_report *report)
 {
     static const char *const words[][2] = {
-        {"import", "imported"},
-        {"update", "updated"},
-        {"alter", "altered"},
-        {"compact", "compacted"},
+        {"import", "imported"},   {"update", "updated"},   {"alter", "altered"},
+        {"compact", "compacted"}, {"upgrade", "upgraded"},
     };
     const char *done = command;
     char rows[CLI_NUMBER_TEXT], files[CLI_NUMBER_TEXT];
@@ -48,7 +46,7 @@ static void report_headline(cli_text *text, const char *command, const char *tab
         done = strcmp(words[i][0], command) == 0 ? words[i][1] : done;
     }
     cli_text_printf(text, "%s %s", done, table);
-    if (strcmp(command, "alter") != 0) {
+    if (strcmp(command, "alter") != 0 && strcmp(command, "upgrade") != 0) {
         cli_grouped_text(report->rows, rows);
         cli_grouped_text(report->data_files, files);
         cli_text_printf(text, ": %s %s in %s data %s", rows, report->rows == 1 ? "row" : "rows",

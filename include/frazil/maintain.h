@@ -1,5 +1,5 @@
 /**
- * Maintenance: compaction and validation.
+ * Maintenance: compaction, upgrades and validation.
  */
 #ifndef FRAZIL_MAINTAIN_H
 #define FRAZIL_MAINTAIN_H
@@ -20,6 +20,18 @@ extern "C" {
  */
 FRZ_API frz_code frz_compact(frz_catalog *catalog, const char *table, frz_commit_report *report,
                              frz_error *err);
+
+/**
+ * Make a table one of a newer format version. Only a metadata file is written: data, deletes and
+ * manifests stay as they are, and old snapshots stay readable. There is no way back.
+ *
+ * @param format_version  2, 3 or 4; the table's own is not an error, and nothing is committed
+ * @param report          receives figures; may be NULL
+ * @return FRZ_OK; FRZ_E_ARGUMENT for a version below the table's or above 4; FRZ_E_UNSUPPORTED for
+ * a table that records relative paths, which mean something else in version 4
+ */
+FRZ_API frz_code frz_upgrade(frz_catalog *catalog, const char *table, int format_version,
+                             frz_commit_report *report, frz_error *err);
 
 /** Called once per finding with the file concerned and one line of text. */
 typedef void (*frz_finding_fn)(void *ctx, const char *location, const char *text);

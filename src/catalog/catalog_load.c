@@ -8,11 +8,21 @@ static frz_code load_file(frz_catalog *catalog, const frz_table_name *parts, con
                           frz_table **out, frz_error *err)
 {
     char *location = NULL;
+    frz_table *table = NULL;
     frz_code rc = catalog->ops->get(catalog->ctx, parts, &location, err);
     if (rc == FRZ_OK) {
-        rc = frz_table_open(catalog->env, location, NULL, out, err);
+        rc = frz_table_open(catalog->env, location, NULL, &table, err);
         frz_context(err, rc, "table %s", name);
     }
+    if (rc == FRZ_OK) {
+        table->pointer = frz_arena_strdup(&table->arena, frz_str_from(location));
+        rc = table->pointer != NULL ? FRZ_OK : frz_fail_nomem(err, strlen(location));
+    }
+    if (rc == FRZ_OK) {
+        *out = table;
+        table = NULL;
+    }
+    frz_table_unref(table);
     frz_free(catalog->env, location);
     return rc;
 }

@@ -49,6 +49,17 @@ frz_code meta_check_unique(const frz_env *env, const void *items, size_t count,
                            int64_t (*id_of)(const void *items, size_t i), const char *list,
                            frz_error *err);
 
+/* ---- putting members into objects (meta_json_put.c): false or NULL: no memory ---- */
+
+bool meta_json_put(json_t *object, const char *key, json_t *value); /* takes value, may be NULL */
+bool meta_json_put_i64(json_t *object, const char *key, int64_t value);
+bool meta_json_put_str(json_t *object, const char *key, frz_str value);
+/* The member as a list or object of its own, so that it can be changed; made if it is not there. */
+json_t *meta_json_own(json_t *object, const char *key, json_type type);
+/* The same of an element that is a list or object; the list is its holder's own. */
+json_t *meta_json_own_element(json_t *list, size_t index);
+frz_code meta_json_no_memory(frz_error *err);
+
 /* ---- parts of a document, each on top of those before it ---- */
 
 frz_code meta_read_schemas(frz_table *table, frz_error *err);     /* meta_json_schema.c */
@@ -63,6 +74,10 @@ frz_code meta_read_logs(frz_table *table, frz_error *err);
  * (meta_path.c). */
 frz_code meta_map_location(const frz_env *env, const frz_location_map *maps, size_t count,
                            const char *location, char **out, frz_error *err);
+
+/* frz_metadata_json_change for a document of any version. */
+frz_code meta_json_change(const frz_env *env, const json_t *base, const char *previous_location,
+                          const frz_metadata_change *change, json_t **out, frz_error *err);
 
 /* FOLDER/NAME; free with frz_free. */
 frz_code meta_join_location(const frz_env *env, frz_str folder, frz_str name, char **out,

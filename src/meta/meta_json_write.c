@@ -11,32 +11,7 @@
 #define FIRST_PARTITION_ID 999 /* last-partition-id of a table without partition fields */
 #define PREVIOUS_VERSIONS_DEFAULT 100
 
-/* ---- small parts; false means there is no memory ---- */
-
-static bool put(json_t *object, const char *key, json_t *value)
-{
-    return json_object_set_new(object, key, value) == 0;
-}
-
-static bool put_i64(json_t *object, const char *key, int64_t value)
-{
-    return put(object, key, json_integer(value));
-}
-
-static json_t *str_json(frz_str s)
-{
-    return json_stringn(s.ptr == NULL ? "" : s.ptr, s.len);
-}
-
-static bool put_str(json_t *object, const char *key, frz_str value)
-{
-    return put(object, key, str_json(value));
-}
-
-static frz_code no_memory(frz_error *err)
-{
-    return frz_fail_nomem(err, sizeof(json_t));
-}
+/* ---- text ---- */
 
 /* JSON text holds UTF-8 only. */
 static frz_code check_text(frz_str text, const char *what, frz_error *err)
@@ -56,25 +31,13 @@ static frz_code put_pairs(json_t *object, const frz_property_kv *pairs, size_t c
         FRZ_TRY(check_text(pairs[i].key, what, err));
         FRZ_TRY(check_text(pairs[i].value, what, err));
         if (json_object_setn_new(object, pairs[i].key.ptr, pairs[i].key.len,
-                                 str_json(pairs[i].value)) != 0) {
-            return no_memory(err);
+                                 json_stringn(pairs[i].value.ptr == NULL ? "" : pairs[i].value.ptr,
+                                              pairs[i].value.len)) != 0) {
+            return meta_json_no_memory(err);
         }
     }
 out:
     return rc;
-}
-
-/* The member of the document as a list or object of its own; made if it is not there. */
-static json_t *own_member(json_t *document, const char *key, json_type type)
-{
-    json_t *member = json_object_get(document, key);
-    json_t *own = NULL;
-    if (member != NULL && json_typeof(member) == type) {
-        (void)frz_json_copy(member, &own, NULL);
-    } else {
-        own = type == JSON_ARRAY ? json_array() : json_object();
-    }
-    return put(document, key, own) ? own : NULL;
 }
 
 /* ---- a new table ---- */
@@ -84,8 +47,8 @@ static json_t *empty_list_of(const char *id_key)
 {
     json_t *item = json_object();
     json_t *list = json_array();
-    if (item == NULL || list == NULL || !put_i64(item, id_key, 0) ||
-        !put(item, "fields", json_array()) || json_array_append(list, item) != 0) {
+    if (item == NULL || list == NULL || !meta_json_put_i64(item, id_key, 0) ||
+        !meta_json_put(item, "fields", json_array()) || json_array_append(list, item) != 0) {
         json_decref(list);
         list = NULL;
     }
@@ -104,8 +67,8 @@ static frz_code new_schemas(const frz_schema *schema, json_t *document, frz_erro
     }
     json_t *list = json_array();
     if (list == NULL || json_array_append(list, json) != 0 ||
-        !put(document, "schemas", json_incref(list))) {
-        rc = no_memory(err);
+        !meta_json_put(document, "schemas", json_incref(list))) {
+        rc = meta_json_no_memory(err);
     }
     json_decref(list);
     json_decref(json);
@@ -116,8 +79,8 @@ static frz_code new_uuid(const frz_env *env, json_t *document, frz_error *err)
 {
     char uuid[FRZ_UUID_TEXT];
     frz_code rc = frz_uuid_text(env, uuid, err);
-    if (rc == FRZ_OK && !put_str(document, "table-uuid", frz_str_from(uuid))) {
-        rc = no_memory(err);
+    if (rc == FRZ_OK && !meta_json_put_str(document, "table-uuid", frz_str_from(uuid))) {
+        rc = meta_json_no_memory(err);
     }
     return rc;
 }
@@ -128,23 +91,25 @@ frz_code frz_metadata_json_new(const frz_env *env, const frz_new_table *table, j
     frz_code rc = FRZ_OK;
     json_t *properties = NULL;
     json_t *json = json_object();
-    bool ok = json != NULL && put_i64(json, "format-version", FRZ_FORMAT_VERSION);
-    FRZ_TRY(ok ? new_uuid(env, json, err) : no_memory(err));
+    bool ok = json != NULL && meta_json_put_i64(json, "format-version", FRZ_FORMAT_VERSION);
+    FRZ_TRY(ok ? new_uuid(env, json, err) : meta_json_no_memory(err));
     FRZ_TRY(check_text(table->location, "location", err));
-    ok = put_str(json, "location", table->location) && put_i64(json, "last-sequence-number", 0) &&
-         put_i64(json, "last-updated-ms", frz_now_ms(env)) &&
-         put_i64(json, "last-column-id", table->last_column_id);
-    FRZ_TRY(ok ? new_schemas(table->schema, json, err) : no_memory(err));
-    ok = put_i64(json, "current-schema-id", 0) &&
-         put(json, "partition-specs", empty_list_of("spec-id")) &&
-         put_i64(json, "default-spec-id", 0) &&
-         put_i64(json, "last-partition-id", FIRST_PARTITION_ID) &&
-         put(json, "sort-orders", empty_list_of("order-id")) &&
-         put_i64(json, "default-sort-order-id", 0) && put_i64(json, "next-row-id", 0);
-    properties = ok ? own_member(json, "properties", JSON_OBJECT) : NULL;
+    ok = meta_json_put_str(json, "location", table->location) &&
+         meta_json_put_i64(json, "last-sequence-number", 0) &&
+         meta_json_put_i64(json, "last-updated-ms", frz_now_ms(env)) &&
+         meta_json_put_i64(json, "last-column-id", table->last_column_id);
+    FRZ_TRY(ok ? new_schemas(table->schema, json, err) : meta_json_no_memory(err));
+    ok = meta_json_put_i64(json, "current-schema-id", 0) &&
+         meta_json_put(json, "partition-specs", empty_list_of("spec-id")) &&
+         meta_json_put_i64(json, "default-spec-id", 0) &&
+         meta_json_put_i64(json, "last-partition-id", FIRST_PARTITION_ID) &&
+         meta_json_put(json, "sort-orders", empty_list_of("order-id")) &&
+         meta_json_put_i64(json, "default-sort-order-id", 0) &&
+         meta_json_put_i64(json, "next-row-id", 0);
+    properties = ok ? meta_json_own(json, "properties", JSON_OBJECT) : NULL;
     FRZ_TRY(properties != NULL
                 ? put_pairs(properties, table->properties, table->property_count, "property", err)
-                : no_memory(err));
+                : meta_json_no_memory(err));
     *out = json;
     json = NULL;
 out:
@@ -162,13 +127,13 @@ typedef struct json_change {
 
 static frz_code change_schema(json_change *c, const frz_metadata_change *change, frz_error *err)
 {
-    json_t *list = own_member(c->json, "schemas", JSON_ARRAY);
+    json_t *list = meta_json_own(c->json, "schemas", JSON_ARRAY);
     json_t *json = NULL;
     size_t i;
     const json_t *other;
     int64_t id = -1;
     if (list == NULL) {
-        return no_memory(err);
+        return meta_json_no_memory(err);
     }
     json_array_foreach(list, i, other)
     {
@@ -187,10 +152,10 @@ static frz_code change_schema(json_change *c, const frz_metadata_change *change,
     int64_t last = FRZ_MAX(json_integer_value(json_object_get(c->json, "last-column-id")),
                            FRZ_MAX(change->last_column_id, frz_type_max_id(schema.type)));
     return json_array_append_new(list, json) == 0 &&
-                   put_i64(c->json, "current-schema-id", schema.schema_id) &&
-                   put_i64(c->json, "last-column-id", last)
+                   meta_json_put_i64(c->json, "current-schema-id", schema.schema_id) &&
+                   meta_json_put_i64(c->json, "last-column-id", last)
                ? FRZ_OK
-               : no_memory(err);
+               : meta_json_no_memory(err);
 }
 
 static frz_code snapshot_json(const json_change *c, const frz_snapshot *s, json_t **out,
@@ -200,19 +165,19 @@ static frz_code snapshot_json(const json_change *c, const frz_snapshot *s, json_
     json_t *summary = NULL;
     json_t *json = json_object();
     FRZ_TRY(check_text(s->root_manifest, "location", err));
-    bool ok = json != NULL && put_i64(json, "snapshot-id", s->snapshot_id) &&
-              (s->parent_id == 0 || put_i64(json, "parent-snapshot-id", s->parent_id)) &&
-              put_i64(json, "sequence-number", s->sequence_number) &&
-              put_i64(json, "timestamp-ms", c->time_ms);
-    summary = ok ? own_member(json, "summary", JSON_OBJECT) : NULL;
+    bool ok = json != NULL && meta_json_put_i64(json, "snapshot-id", s->snapshot_id) &&
+              (s->parent_id == 0 || meta_json_put_i64(json, "parent-snapshot-id", s->parent_id)) &&
+              meta_json_put_i64(json, "sequence-number", s->sequence_number) &&
+              meta_json_put_i64(json, "timestamp-ms", c->time_ms);
+    summary = ok ? meta_json_own(json, "summary", JSON_OBJECT) : NULL;
     FRZ_TRY(summary != NULL
                 ? put_pairs(summary, s->summary, s->summary_count, "snapshot summary", err)
-                : no_memory(err));
-    ok = put_i64(json, "schema-id", c->schema_id) &&
-         put_str(json, "root-manifest", s->root_manifest) &&
-         put_i64(json, "first-row-id", s->first_row_id) &&
-         put_i64(json, "added-rows", s->added_rows);
-    FRZ_TRY(ok ? FRZ_OK : no_memory(err));
+                : meta_json_no_memory(err));
+    ok = meta_json_put_i64(json, "schema-id", c->schema_id) &&
+         meta_json_put_str(json, "root-manifest", s->root_manifest) &&
+         meta_json_put_i64(json, "first-row-id", s->first_row_id) &&
+         meta_json_put_i64(json, "added-rows", s->added_rows);
+    FRZ_TRY(ok ? FRZ_OK : meta_json_no_memory(err));
     *out = json;
     json = NULL;
 out:
@@ -223,18 +188,19 @@ out:
 /* The branch keeps its retention settings. */
 static bool move_main(json_t *document, int64_t snapshot_id)
 {
-    json_t *refs = own_member(document, "refs", JSON_OBJECT);
-    json_t *branch = refs == NULL ? NULL : own_member(refs, "main", JSON_OBJECT);
-    return branch != NULL && put_i64(branch, "snapshot-id", snapshot_id) &&
-           put(branch, "type", json_string("branch"));
+    json_t *refs = meta_json_own(document, "refs", JSON_OBJECT);
+    json_t *branch = refs == NULL ? NULL : meta_json_own(refs, "main", JSON_OBJECT);
+    return branch != NULL && meta_json_put_i64(branch, "snapshot-id", snapshot_id) &&
+           meta_json_put(branch, "type", json_string("branch"));
 }
 
 static bool log_snapshot(const json_change *c, int64_t snapshot_id)
 {
-    json_t *log = own_member(c->json, "snapshot-log", JSON_ARRAY);
+    json_t *log = meta_json_own(c->json, "snapshot-log", JSON_ARRAY);
     json_t *item = json_object();
-    bool ok = log != NULL && item != NULL && put_i64(item, "timestamp-ms", c->time_ms) &&
-              put_i64(item, "snapshot-id", snapshot_id) && json_array_append(log, item) == 0;
+    bool ok = log != NULL && item != NULL && meta_json_put_i64(item, "timestamp-ms", c->time_ms) &&
+              meta_json_put_i64(item, "snapshot-id", snapshot_id) &&
+              json_array_append(log, item) == 0;
     json_decref(item);
     return ok;
 }
@@ -247,14 +213,14 @@ static frz_code change_snapshot(json_change *c, const frz_metadata_change *chang
     if (rc != FRZ_OK) {
         return rc;
     }
-    json_t *list = own_member(c->json, "snapshots", JSON_ARRAY);
+    json_t *list = meta_json_own(c->json, "snapshots", JSON_ARRAY);
     bool ok = list != NULL && json_array_append(list, json) == 0 &&
-              put_i64(c->json, "last-sequence-number", s->sequence_number) &&
-              put_i64(c->json, "next-row-id", change->next_row_id) &&
-              put_i64(c->json, "current-snapshot-id", s->snapshot_id) &&
+              meta_json_put_i64(c->json, "last-sequence-number", s->sequence_number) &&
+              meta_json_put_i64(c->json, "next-row-id", change->next_row_id) &&
+              meta_json_put_i64(c->json, "current-snapshot-id", s->snapshot_id) &&
               move_main(c->json, s->snapshot_id) && log_snapshot(c, s->snapshot_id);
     json_decref(json);
-    return ok ? FRZ_OK : no_memory(err);
+    return ok ? FRZ_OK : meta_json_no_memory(err);
 }
 
 static frz_code versions_max(const json_t *document, int64_t *out, frz_error *err)
@@ -274,9 +240,12 @@ static frz_code versions_max(const json_t *document, int64_t *out, frz_error *er
     return FRZ_OK;
 }
 
-/* As recorded: relative below the table's location. */
+/* As recorded: relative below the table's location, from version 4 on. */
 static frz_str relative_to(const json_t *document, frz_str location)
 {
+    if (json_integer_value(json_object_get(document, "format-version")) < 4) {
+        return location;
+    }
     const json_t *text = json_object_get(document, "location");
     frz_table table = {.base = (char *)(uintptr_t)json_string_value(text)};
     return frz_table_relativize(&table, location);
@@ -288,15 +257,16 @@ static frz_code log_previous(json_change *c, const json_t *base, const char *pre
     frz_code rc = FRZ_OK;
     int64_t most = 0;
     json_t *item = json_object();
-    json_t *log = own_member(c->json, "metadata-log", JSON_ARRAY);
+    json_t *log = meta_json_own(c->json, "metadata-log", JSON_ARRAY);
     FRZ_TRY(versions_max(c->json, &most, err));
     FRZ_TRY(check_text(frz_str_from(previous), "location", err));
-    bool ok = item != NULL && log != NULL &&
-              put_i64(item, "timestamp-ms",
-                      json_integer_value(json_object_get(base, "last-updated-ms"))) &&
-              put_str(item, "metadata-file", relative_to(base, frz_str_from(previous))) &&
-              json_array_append(log, item) == 0;
-    FRZ_TRY(ok ? FRZ_OK : no_memory(err));
+    bool ok =
+        item != NULL && log != NULL &&
+        meta_json_put_i64(item, "timestamp-ms",
+                          json_integer_value(json_object_get(base, "last-updated-ms"))) &&
+        meta_json_put_str(item, "metadata-file", relative_to(c->json, frz_str_from(previous))) &&
+        json_array_append(log, item) == 0;
+    FRZ_TRY(ok ? FRZ_OK : meta_json_no_memory(err));
     while ((int64_t)json_array_size(log) > most) {
         json_array_remove(log, 0);
     }
@@ -328,26 +298,25 @@ static frz_code check_version(const json_t *base, frz_error *err)
                           (long long)version);
 }
 
-frz_code frz_metadata_json_change(const frz_env *env, const json_t *base,
-                                  const char *previous_location, const frz_metadata_change *change,
-                                  json_t **out, frz_error *err)
+frz_code meta_json_change(const frz_env *env, const json_t *base, const char *previous_location,
+                          const frz_metadata_change *change, json_t **out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     json_t *properties = NULL;
     json_change c = {0};
-    FRZ_TRY(check_version(base, err));
     FRZ_TRY(frz_json_copy(base, &c.json, err)); /* counts of owners are atomic */
     c.time_ms = version_time(env, base, previous_location, change);
     c.schema_id = (int32_t)json_integer_value(json_object_get(base, "current-schema-id"));
-    FRZ_TRY(put_i64(c.json, "last-updated-ms", c.time_ms) ? FRZ_OK : no_memory(err));
+    FRZ_TRY(meta_json_put_i64(c.json, "last-updated-ms", c.time_ms) ? FRZ_OK
+                                                                    : meta_json_no_memory(err));
     if (change->schema != NULL) {
         FRZ_TRY(change_schema(&c, change, err));
     }
     if (change->set_property_count > 0) {
-        properties = own_member(c.json, "properties", JSON_OBJECT);
+        properties = meta_json_own(c.json, "properties", JSON_OBJECT);
         FRZ_TRY(properties != NULL ? put_pairs(properties, change->set_properties,
                                                change->set_property_count, "property", err)
-                                   : no_memory(err));
+                                   : meta_json_no_memory(err));
     }
     if (change->snapshot != NULL) {
         FRZ_TRY(change_snapshot(&c, change, err));
@@ -360,6 +329,14 @@ frz_code frz_metadata_json_change(const frz_env *env, const json_t *base,
 out:
     json_decref(c.json);
     return rc;
+}
+
+frz_code frz_metadata_json_change(const frz_env *env, const json_t *base,
+                                  const char *previous_location, const frz_metadata_change *change,
+                                  json_t **out, frz_error *err)
+{
+    frz_code rc = check_version(base, err);
+    return rc == FRZ_OK ? meta_json_change(env, base, previous_location, change, out, err) : rc;
 }
 
 /* ---- the file ---- */

@@ -123,6 +123,7 @@ struct frz_table {
     frz_arena arena;
     frz_metadata metadata;
     char *metadata_location; /* of the JSON file; NULL for a table that is being made */
+    char *pointer;           /* the same as its catalog records it; NULL: like metadata_location */
     char *base;              /* base for relative paths: the table's location */
     char *name;              /* "db.wide" or NULL */
     frz_name_mapping mapping;
@@ -230,6 +231,10 @@ typedef struct frz_metadata_change {
 frz_code frz_metadata_json_change(const frz_env *env, const json_t *base,
                                   const char *previous_location, const frz_metadata_change *change,
                                   json_t **out, frz_error *err);
+/* The table's document as one of a newer format version, with log and times of a new version of the
+ * table. FRZ_E_ARGUMENT unless to is above the table's version (meta_json_upgrade.c). */
+frz_code frz_metadata_json_upgrade(const frz_table *table, int32_t to,
+                                   const char *previous_location, json_t **out, frz_error *err);
 /* Write a new metadata file "NNNNN-UUID.metadata.json" next to its kin; location: free with
  * frz_free; bytes may be NULL. */
 frz_code frz_metadata_write(const frz_table *table, const json_t *json, int64_t version,

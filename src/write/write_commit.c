@@ -263,10 +263,14 @@ static frz_code check_writable(const frz_commit *commit, const frz_table *table,
 {
     const frz_snapshot *current = frz_metadata_current_snapshot(&table->metadata);
     if (table->metadata.format_version < FRZ_FORMAT_VERSION) {
-        return frz_fail(err, FRZ_E_UNSUPPORTED,
-                        "unsupported: changing table %s of format version %d (this library writes "
-                        "version %d)",
-                        commit->text, (int)table->metadata.format_version, FRZ_FORMAT_VERSION);
+        frz_code rc =
+            frz_fail(err, FRZ_E_UNSUPPORTED,
+                     "unsupported: changing table %s of format version %d (this library "
+                     "writes version %d)",
+                     commit->text, (int)table->metadata.format_version, FRZ_FORMAT_VERSION);
+        frz_hint(err, "\"frazil upgrade %s --to %d\" makes it one", commit->text,
+                 FRZ_FORMAT_VERSION);
+        return rc;
     }
     if (current != NULL && current->root_manifest.ptr == NULL) {
         return frz_fail(err, FRZ_E_UNSUPPORTED,
@@ -364,8 +368,11 @@ static frz_code attempt_write(const frz_commit_attempt *attempt, frz_commit_plan
         FRZ_TRY(frz_commit_snapshot(attempt, plan, change.next_row_id, &snapshot, err));
         change.snapshot = &snapshot;
     }
-    FRZ_TRY(frz_metadata_json_change(attempt->env, table->metadata.json, previous, &change, &json,
-                                     err));
+    FRZ_TRY(
+        attempt->commit->upgrade_to > 0
+            ? frz_metadata_json_upgrade(table, attempt->commit->upgrade_to, previous, &json, err)
+            : frz_metadata_json_change(attempt->env, table->metadata.json, previous, &change, &json,
+                                       err));
     int64_t version = previous == NULL ? -1 : frz_metadata_version_of(previous);
     FRZ_TRY(frz_metadata_write(table, json, version + 1, attempt->durable, &location, &bytes, err));
     rc = frz_commit_track(attempt, location, bytes, false, err);
@@ -389,8 +396,9 @@ static frz_code attempt_publish(frz_commit *commit, const frz_commit_attempt *at
     if (commit->creating) {
         rc = catalog->ops->create(catalog->ctx, &commit->name, location, err);
     } else {
-        rc = catalog->ops->swap(catalog->ctx, &commit->name, attempt->table->metadata_location,
-                                location, err);
+        const frz_table *table = attempt->table;
+        const char *expected = table->pointer == NULL ? table->metadata_location : table->pointer;
+        rc = catalog->ops->swap(catalog->ctx, &commit->name, expected, location, err);
     }
     if (rc == FRZ_E_COMMIT_UNKNOWN) {
         frz_hint(err,
@@ -420,7 +428,27 @@ static void commit_settle(frz_commit *commit, const frz_commit_attempt *attempt,
     remove_unused(commit, false);
 }
 
-/* Load, build, write, publish. *again: a lost race that may be tried again. */
+/* What the attempt is to commit. manifest is the caller's to free. */
+static frz_code attempt_plan(frz_commit_attempt *attempt, frz_manifest **manifest,
+                             frz_commit_plan *plan, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_commit *commit = attempt->commit;
+    if (commit->upgrade_to > 0) { /* of the metadata alone */
+        plan->nothing = attempt->table->metadata.format_version == commit->upgrade_to;
+        return FRZ_OK;
+    }
+    FRZ_TRY(check_writable(commit, attempt->table, err));
+    if (attempt->parent != NULL) {
+        FRZ_TRY(frz_manifest_open(attempt->table, attempt->parent, attempt->schema, manifest, err));
+        attempt->manifest = *manifest;
+    }
+    FRZ_TRY(commit->build(commit->build_ctx, attempt, plan, err));
+out:
+    return rc;
+}
+
+/* Load, plan, write, publish. *again: a lost race that may be tried again. */
 static frz_code commit_attempt(frz_commit *commit, frz_table *table, int64_t number, bool *again,
                                frz_commit_report *report, frz_error *err)
 {
@@ -432,13 +460,8 @@ static frz_code commit_attempt(frz_commit *commit, frz_table *table, int64_t num
     frz_arena_init(&arena, commit->env, FRZ_ARENA_NO_LIMIT);
     frz_commit_attempt attempt = {
         .env = commit->env, .table = table, .number = number, .arena = &arena, .commit = commit};
-    FRZ_TRY(check_writable(commit, table, err));
     FRZ_TRY(attempt_numbers(&attempt, err));
-    if (attempt.parent != NULL) {
-        FRZ_TRY(frz_manifest_open(table, attempt.parent, attempt.schema, &manifest, err));
-        attempt.manifest = manifest;
-    }
-    FRZ_TRY(commit->build(commit->build_ctx, &attempt, &plan, err));
+    FRZ_TRY(attempt_plan(&attempt, &manifest, &plan, err));
     if (plan.nothing) {
         remove_unused(commit, false);
         goto out;
@@ -489,43 +512,56 @@ static void commit_close(frz_commit *commit, frz_code rc)
     frz_free(commit->env, commit->files);
 }
 
-frz_code frz_commit_run(frz_catalog *catalog, const char *table_name, frz_commit_build build,
-                        void *ctx, frz_commit_report *report, frz_error *err)
+static frz_code commit_loop(frz_commit *commit, frz_commit_report *report, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     frz_table *table = NULL;
     frz_commit_report figures = {0};
     frz_retry_limits limits = {0};
     bool again = true;
-    frz_commit commit = {.env = catalog->env,
-                         .catalog = catalog,
-                         .text = table_name,
-                         .build = build,
-                         .build_ctx = ctx};
-    FRZ_TRY(frz_table_name_parse(table_name, &commit.name, err));
+    FRZ_TRY(frz_table_name_parse(commit->text, &commit->name, err));
     for (int64_t number = 1; again; number++) {
         again = false;
         frz_table_unref(table);
         table = NULL;
-        FRZ_TRY(frz_catalog_load_table(catalog, table_name, &table, err));
+        FRZ_TRY(frz_catalog_load_table(commit->catalog, commit->text, &table, err));
         FRZ_TRY(frz_write_retry_limits(&table->metadata, &limits, err));
-        rc = commit_attempt(&commit, table, number, &again, &figures, err);
+        rc = commit_attempt(commit, table, number, &again, &figures, err);
         again = again && number <= limits.retries;
         if (again) {
-            frz_log(catalog->env, "write", FRZ_LOG_INFO,
-                    "%s: another writer was first, attempt %lld", table_name, (long long)number);
-            remove_unused(&commit, true);
+            frz_log(commit->env, "write", FRZ_LOG_INFO,
+                    "%s: another writer was first, attempt %lld", commit->text, (long long)number);
+            remove_unused(commit, true);
             frz_error_reset(err);
-            back_off(catalog->env, &limits, number);
+            back_off(commit->env, &limits, number);
         }
     }
     if (rc == FRZ_OK && report != NULL) {
         *report = figures;
     }
 out:
-    commit_close(&commit, rc);
+    commit_close(commit, rc);
     frz_table_unref(table);
     return rc;
+}
+
+frz_code frz_commit_run(frz_catalog *catalog, const char *table_name, frz_commit_build build,
+                        void *ctx, frz_commit_report *report, frz_error *err)
+{
+    frz_commit commit = {.env = catalog->env,
+                         .catalog = catalog,
+                         .text = table_name,
+                         .build = build,
+                         .build_ctx = ctx};
+    return commit_loop(&commit, report, err);
+}
+
+frz_code frz_commit_upgrade(frz_catalog *catalog, const char *table_name, int32_t format_version,
+                            frz_commit_report *report, frz_error *err)
+{
+    frz_commit commit = {
+        .env = catalog->env, .catalog = catalog, .text = table_name, .upgrade_to = format_version};
+    return commit_loop(&commit, report, err);
 }
 
 /* The in-memory table that a new table's first commit starts from. */

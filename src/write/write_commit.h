@@ -64,6 +64,10 @@ typedef frz_code (*frz_commit_build)(void *ctx, const frz_commit_attempt *attemp
 /* Run the loop on an existing table. report may be NULL. */
 frz_code frz_commit_run(frz_catalog *catalog, const char *table_name, frz_commit_build build,
                         void *ctx, frz_commit_report *report, frz_error *err);
+/* Run it to make a table one of a newer format version; nothing but the metadata file is written.
+ * FRZ_E_ARGUMENT for an older version than the table's; its own version is no commit. */
+frz_code frz_commit_upgrade(frz_catalog *catalog, const char *table_name, int32_t format_version,
+                            frz_commit_report *report, frz_error *err);
 /* Create a table with a first snapshot. The location is chosen below the catalog's warehouse. */
 frz_code frz_commit_create(frz_catalog *catalog, const char *table_name,
                            const frz_new_table *new_table, frz_commit_build build, void *ctx,

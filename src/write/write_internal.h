@@ -14,7 +14,8 @@ typedef struct frz_commit {
     frz_table_name name;
     frz_commit_build build;
     void *build_ctx;
-    bool creating; /* the table does not exist yet */
+    int32_t upgrade_to; /* this format version, without a build; 0: an ordinary commit */
+    bool creating;      /* the table does not exist yet */
     bool unsynced; /* data files were written, by this attempt or one before, that nothing synced */
     frz_written_file *files;
     size_t file_count, file_capacity;
