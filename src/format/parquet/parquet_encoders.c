@@ -245,52 +245,10 @@ frz_code parquet_encode_delta(const uint8_t *values, size_t count, size_t width,
 
 /* ---- BYTE_STREAM_SPLIT ---- */
 
-/* Exchange the parts of a and b that mask and shift name. */
-static inline void swap_parts(uint64_t *a, uint64_t *b, unsigned shift, uint64_t mask)
+/* Values of any width, in blocks that stay in the cache. */
+static void split_any(const uint8_t *values, size_t count, size_t width, uint8_t *streams)
 {
-    uint64_t t = (*a >> shift ^ *b) & mask;
-    *b ^= t;
-    *a ^= t << shift;
-}
-
-/* Byte j of word i becomes byte i of word j. */
-static inline void transpose_8x8(uint64_t w[8])
-{
-    for (size_t i = 0; i < 4; i++) {
-        swap_parts(&w[i], &w[i + 4], 32, 0x00000000ffffffffu);
-    }
-    for (size_t i = 0; i < 8; i += 4) {
-        swap_parts(&w[i], &w[i + 2], 16, 0x0000ffff0000ffffu);
-        swap_parts(&w[i + 1], &w[i + 3], 16, 0x0000ffff0000ffffu);
-    }
-    for (size_t i = 0; i < 8; i += 2) {
-        swap_parts(&w[i], &w[i + 1], 8, 0x00ff00ff00ff00ffu);
-    }
-}
-
-/* Eight values at a time; returns how many were done. */
-static inline size_t split_blocks(const uint8_t *values, size_t count, size_t width, uint8_t *out)
-{
-    uint64_t w[8];
-    size_t i = 0;
-    for (; i + 8 <= count; i += 8) {
-        for (size_t k = 0; k < 8; k++) {
-            const uint8_t *p = values + (i + k) * width;
-            w[k] = width == 8 ? frz_load_le64(p) : frz_load_le32(p);
-        }
-        transpose_8x8(w);
-        for (size_t b = 0; b < width; b++) {
-            frz_store_le64(out + b * count + i, w[b]);
-        }
-    }
-    return i;
-}
-
-/* Values [from, count) of any width, in blocks that stay in the cache. */
-static void split_rest(const uint8_t *values, size_t from, size_t count, size_t width,
-                       uint8_t *streams)
-{
-    for (size_t i = from; i < count; i += SPLIT_BLOCK) {
+    for (size_t i = 0; i < count; i += SPLIT_BLOCK) {
         size_t end = FRZ_MIN(i + SPLIT_BLOCK, count);
         for (size_t b = 0; b < width; b++) {
             for (size_t k = i; k < end; k++) {
@@ -307,11 +265,15 @@ frz_code parquet_encode_split(const uint8_t *values, size_t count, size_t width,
     if (rc != FRZ_OK || count == 0) {
         return rc;
     }
+    const parquet_write_kernels *kernels = parquet_write_kernels_of(out->env);
     uint8_t *streams = out->data + out->len;
-    size_t done = width == 8   ? split_blocks(values, count, 8, streams)
-                  : width == 4 ? split_blocks(values, count, 4, streams)
-                               : 0;
-    split_rest(values, done, count, width, streams);
+    if (width == 4) {
+        kernels->split_4(values, count, streams);
+    } else if (width == 8) {
+        kernels->split_8(values, count, streams);
+    } else {
+        split_any(values, count, width, streams);
+    }
     out->len += count * width;
     return FRZ_OK;
 }

@@ -21,6 +21,71 @@ static void plain_pack_u64(const uint64_t *values, size_t groups, unsigned width
     parquet_pack_64(values, groups, width, out);
 }
 
+/* ---- byte streams ---- */
+
+/* Exchange the parts of a and b that mask and shift name. */
+static inline void swap_parts(uint64_t *a, uint64_t *b, unsigned shift, uint64_t mask)
+{
+    uint64_t t = (*a >> shift ^ *b) & mask;
+    *b ^= t;
+    *a ^= t << shift;
+}
+
+/* Byte j of word i becomes byte i of word j. */
+static inline void transpose_8x8(uint64_t w[8])
+{
+    for (size_t i = 0; i < 4; i++) {
+        swap_parts(&w[i], &w[i + 4], 32, 0x00000000ffffffffu);
+    }
+    for (size_t i = 0; i < 8; i += 4) {
+        swap_parts(&w[i], &w[i + 2], 16, 0x0000ffff0000ffffu);
+        swap_parts(&w[i + 1], &w[i + 3], 16, 0x0000ffff0000ffffu);
+    }
+    for (size_t i = 0; i < 8; i += 2) {
+        swap_parts(&w[i], &w[i + 1], 8, 0x00ff00ff00ff00ffu);
+    }
+}
+
+static inline void split(const uint8_t *values, size_t first, size_t n, size_t width, uint8_t *out)
+{
+    size_t i = first;
+    for (; i + 8 <= n; i += 8) {
+        uint64_t w[8];
+        for (size_t k = 0; k < 8; k++) {
+            const uint8_t *p = values + (i + k) * width;
+            w[k] = width == 8 ? frz_load_le64(p) : frz_load_le32(p);
+        }
+        transpose_8x8(w);
+        for (size_t b = 0; b < width; b++) {
+            frz_store_le64(out + b * n + i, w[b]);
+        }
+    }
+    for (; i < n; i++) {
+        for (size_t b = 0; b < width; b++) {
+            out[b * n + i] = values[i * width + b];
+        }
+    }
+}
+
+void parquet_split_from(const uint8_t *values, size_t first, size_t n, size_t width, uint8_t *out)
+{
+    if (width == 4) {
+        split(values, first, n, 4, out);
+    } else {
+        split(values, first, n, 8, out);
+    }
+}
+
+static void plain_split_4(const uint8_t *values, size_t n, uint8_t *out)
+{
+    split(values, 0, n, 4, out);
+}
+
+static void plain_split_8(const uint8_t *values, size_t n, uint8_t *out)
+{
+    split(values, 0, n, 8, out);
+}
+
 /* ---- bounds ---- */
 
 static void plain_bounds_int32(const uint8_t *values, size_t n, int32_t *lower, int32_t *upper)
@@ -131,6 +196,8 @@ const parquet_write_kernels parquet_write_kernels_plain = {
     .pack_u8 = plain_pack_u8,
     .pack_u32 = plain_pack_u32,
     .pack_u64 = plain_pack_u64,
+    .split_4 = plain_split_4,
+    .split_8 = plain_split_8,
     .bounds_int32 = plain_bounds_int32,
     .bounds_int64 = plain_bounds_int64,
     .bounds_float = plain_bounds_float,

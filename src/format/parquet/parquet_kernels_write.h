@@ -34,6 +34,11 @@ typedef struct parquet_write_kernels {
     void (*pack_u32)(const uint32_t *values, size_t groups, unsigned width, uint8_t *out);
     void (*pack_u64)(const uint64_t *values, size_t groups, unsigned width, uint8_t *out);
 
+    /* ---- byte streams: byte b of value i goes to out[b * n + i] ---- */
+
+    void (*split_4)(const uint8_t *values, size_t n, uint8_t *out);
+    void (*split_8)(const uint8_t *values, size_t n, uint8_t *out);
+
     /* ---- bounds: lower is greater than upper if there is nothing to have bounds ---- */
 
     void (*bounds_int32)(const uint8_t *values, size_t n, int32_t *lower, int32_t *upper);
@@ -55,6 +60,9 @@ extern const parquet_write_kernels parquet_write_kernels_avx2;
 #endif
 
 const parquet_write_kernels *parquet_write_kernels_of(const frz_env *env);
+
+/* The split loops, from value first on. */
+void parquet_split_from(const uint8_t *values, size_t first, size_t n, size_t width, uint8_t *out);
 
 /* ---- floating-point numbers as integers that sort like them ---- */
 

@@ -19,6 +19,11 @@ AVX2_INLINE __m256i load(const void *p)
     return _mm256_loadu_si256((const __m256i *)p);
 }
 
+AVX2_INLINE void store(void *p, __m256i v)
+{
+    _mm256_storeu_si256((__m256i *)p, v);
+}
+
 AVX2_INLINE __m256i min_epi64(__m256i a, __m256i b)
 {
     return _mm256_blendv_epi8(a, b, _mm256_cmpgt_epi64(a, b));
@@ -46,13 +51,81 @@ AVX2 static void avx2_pack_u64(const uint64_t *values, size_t groups, unsigned w
     parquet_pack_64(values, groups, width, out);
 }
 
+/* ---- byte streams: 32 values at a time, a vector of each stream ---- */
+
+AVX2 static void avx2_split_4(const uint8_t *values, size_t n, uint8_t *out)
+{
+    /* four values of a lane to four bytes of each stream */
+    const __m256i bytes = _mm256_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15, 0,
+                                           4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    /* both lanes to eight bytes of each */
+    const __m256i lanes = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    size_t i = 0;
+    for (; i + 32 <= n; i += 32) {
+        __m256i v[4];
+        for (size_t k = 0; k < 4; k++) {
+            v[k] = _mm256_shuffle_epi8(load(values + 4 * i + 32 * k), bytes);
+            v[k] = _mm256_permutevar8x32_epi32(v[k], lanes);
+        }
+        __m256i even_a = _mm256_unpacklo_epi64(v[0], v[1]); /* streams 0 and 2 of 16 values */
+        __m256i even_b = _mm256_unpacklo_epi64(v[2], v[3]);
+        __m256i odd_a = _mm256_unpackhi_epi64(v[0], v[1]);
+        __m256i odd_b = _mm256_unpackhi_epi64(v[2], v[3]);
+        store(out + i, _mm256_permute2x128_si256(even_a, even_b, 0x20));
+        store(out + n + i, _mm256_permute2x128_si256(odd_a, odd_b, 0x20));
+        store(out + 2 * n + i, _mm256_permute2x128_si256(even_a, even_b, 0x31));
+        store(out + 3 * n + i, _mm256_permute2x128_si256(odd_a, odd_b, 0x31));
+    }
+    parquet_split_from(values, i, n, 4, out);
+}
+
+/* Two values from either half of the 32, two bytes of each stream in a lane. */
+AVX2_INLINE __m256i pairs_of_8(const uint8_t *values, size_t k)
+{
+    const __m256i bytes = _mm256_setr_epi8(0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15, 0,
+                                           8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15);
+    __m128i low = _mm_loadu_si128((const __m128i *)(values + 16 * k));
+    __m128i high = _mm_loadu_si128((const __m128i *)(values + 128 + 16 * k));
+    __m256i v = _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
+    return _mm256_shuffle_epi8(v, bytes);
+}
+
+AVX2 static void avx2_split_8(const uint8_t *values, size_t n, uint8_t *out)
+{
+    size_t i = 0;
+    for (; i + 32 <= n; i += 32) {
+        __m256i a[8], b[8];
+        for (size_t k = 0; k < 8; k++) {
+            a[k] = pairs_of_8(values + 8 * i, k);
+        }
+        /* pairs of two vectors side by side, then of four, then of eight */
+        for (size_t k = 0; k < 4; k++) {
+            b[k] = _mm256_unpacklo_epi16(a[2 * k], a[2 * k + 1]); /* streams 0 to 3 */
+            b[k + 4] = _mm256_unpackhi_epi16(a[2 * k], a[2 * k + 1]);
+        }
+        for (size_t k = 0; k < 8; k += 4) {
+            a[k] = _mm256_unpacklo_epi32(b[k], b[k + 1]); /* two streams of the first half */
+            a[k + 1] = _mm256_unpackhi_epi32(b[k], b[k + 1]);
+            a[k + 2] = _mm256_unpacklo_epi32(b[k + 2], b[k + 3]);
+            a[k + 3] = _mm256_unpackhi_epi32(b[k + 2], b[k + 3]);
+        }
+        for (size_t k = 0; k < 8; k += 4) {
+            store(out + k * n + i, _mm256_unpacklo_epi64(a[k], a[k + 2]));
+            store(out + (k + 1) * n + i, _mm256_unpackhi_epi64(a[k], a[k + 2]));
+            store(out + (k + 2) * n + i, _mm256_unpacklo_epi64(a[k + 1], a[k + 3]));
+            store(out + (k + 3) * n + i, _mm256_unpackhi_epi64(a[k + 1], a[k + 3]));
+        }
+    }
+    parquet_split_from(values, i, n, 8, out);
+}
+
 /* ---- bounds: lanes first, then the lanes and the rest as the plain loops do ---- */
 
 AVX2_INLINE void join_32(__m256i lower, __m256i upper, int32_t *out_lower, int32_t *out_upper)
 {
     int32_t lanes[16];
-    _mm256_storeu_si256((__m256i *)lanes, lower);
-    _mm256_storeu_si256((__m256i *)(lanes + 8), upper);
+    store(lanes, lower);
+    store(lanes + 8, upper);
     for (size_t i = 0; i < 8; i++) {
         *out_lower = FRZ_MIN(*out_lower, lanes[i]);
         *out_upper = FRZ_MAX(*out_upper, lanes[i + 8]);
@@ -62,8 +135,8 @@ AVX2_INLINE void join_32(__m256i lower, __m256i upper, int32_t *out_lower, int32
 AVX2_INLINE void join_64(__m256i lower, __m256i upper, int64_t *out_lower, int64_t *out_upper)
 {
     int64_t lanes[8];
-    _mm256_storeu_si256((__m256i *)lanes, lower);
-    _mm256_storeu_si256((__m256i *)(lanes + 4), upper);
+    store(lanes, lower);
+    store(lanes + 4, upper);
     for (size_t i = 0; i < 4; i++) {
         *out_lower = FRZ_MIN(*out_lower, lanes[i]);
         *out_upper = FRZ_MAX(*out_upper, lanes[i + 4]);
@@ -172,7 +245,7 @@ AVX2 static void avx2_deltas_4(const uint8_t *values, size_t n, parquet_deltas *
         const uint8_t *p = values + 4 * LANES * i;
         __m256i d = _mm256_sub_epi32(load(p + 4), load(p));
         low = _mm256_min_epi32(low, d);
-        _mm256_storeu_si256((__m256i *)(deltas + LANES * i), d);
+        store(deltas + LANES * i, d);
     }
     join_32(low, low, &least, &unused);
     low = _mm256_set1_epi32(least);
@@ -182,7 +255,7 @@ AVX2 static void avx2_deltas_4(const uint8_t *values, size_t n, parquet_deltas *
             uint32_t *p = deltas + m * PARQUET_DELTA_MINI + i;
             __m256i d = _mm256_sub_epi32(load(p), low);
             all = _mm256_or_si256(all, d);
-            _mm256_storeu_si256((__m256i *)p, d);
+            store(p, d);
         }
         uint64_t bits = join_bits(all);
         out->widths[m] = (uint8_t)(32 - _lzcnt_u32((uint32_t)(bits | bits >> 32)));
@@ -205,7 +278,7 @@ AVX2 static void avx2_deltas_8(const uint8_t *values, size_t n, parquet_deltas *
         const uint8_t *p = values + 8 * LANES * i;
         __m256i d = _mm256_sub_epi64(load(p + 8), load(p));
         low = min_epi64(low, d);
-        _mm256_storeu_si256((__m256i *)(deltas + LANES * i), d);
+        store(deltas + LANES * i, d);
     }
     join_64(low, low, &least, &unused);
     low = _mm256_set1_epi64x(least);
@@ -215,7 +288,7 @@ AVX2 static void avx2_deltas_8(const uint8_t *values, size_t n, parquet_deltas *
             uint64_t *p = deltas + m * PARQUET_DELTA_MINI + i;
             __m256i d = _mm256_sub_epi64(load(p), low);
             all = _mm256_or_si256(all, d);
-            _mm256_storeu_si256((__m256i *)p, d);
+            store(p, d);
         }
         out->widths[m] = (uint8_t)(64 - _lzcnt_u64(join_bits(all)));
     }
@@ -227,6 +300,8 @@ const parquet_write_kernels parquet_write_kernels_avx2 = {
     .pack_u8 = avx2_pack_u8,
     .pack_u32 = avx2_pack_u32,
     .pack_u64 = avx2_pack_u64,
+    .split_4 = avx2_split_4,
+    .split_8 = avx2_split_8,
     .bounds_int32 = avx2_bounds_int32,
     .bounds_int64 = avx2_bounds_int64,
     .bounds_float = avx2_bounds_float,

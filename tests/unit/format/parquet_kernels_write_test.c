@@ -299,6 +299,30 @@ static void kernels__pack_every_width(void **state)
     }
 }
 
+static void kernels__split_into_streams(void **state)
+{
+    FOR_KERNELS(k)
+    {
+        for (size_t n = 0; n < MOST; n++) {
+            for (size_t width = 4; width <= 8; width += 4) {
+                uint8_t *bytes = some_numbers(n, width, 0);
+                uint8_t *out = malloc(n * width + 1);
+                assert_non_null(out);
+                if (width == 4) {
+                    k->split_4(bytes, n, out);
+                } else {
+                    k->split_8(bytes, n, out);
+                }
+                for (size_t i = 0; i < n * width; i++) {
+                    assert_int_equal(out[i % width * n + i / width], bytes[i]);
+                }
+                free(bytes);
+                free(out);
+            }
+        }
+    }
+}
+
 static void kernels__are_plain_without_avx2(void **state)
 {
     frz_env *env = *state;
@@ -316,6 +340,7 @@ int main(void)
         TEST_WITH_ENV(kernels__bounds_of_doubles_leave_out_nan),
         TEST_WITH_ENV(kernels__deltas_wrap_around),
         TEST_WITH_ENV(kernels__pack_every_width),
+        TEST_WITH_ENV(kernels__split_into_streams),
         TEST_WITH_ENV(kernels__are_plain_without_avx2),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
