@@ -302,17 +302,20 @@ static frz_code deflate_compress_to(frz_codec *codec, const void *src, size_t sr
     return FRZ_OK;
 }
 
-static frz_code zstd_compress_to(frz_codec *codec, const void *src, size_t src_len, frz_buf *out,
-                                 frz_error *err)
+frz_code codec_need_zstd_out(frz_codec *codec, frz_error *err)
 {
     if (codec->zstd_out == NULL) {
         codec->zstd_out = ZSTD_createCCtx();
-        if (codec->zstd_out == NULL) {
-            return frz_fail_nomem(err, 0);
-        }
     }
+    return codec->zstd_out == NULL ? frz_fail_nomem(err, 0) : FRZ_OK;
+}
+
+static frz_code zstd_compress_to(frz_codec *codec, const void *src, size_t src_len, frz_buf *out,
+                                 frz_error *err)
+{
     size_t bound = ZSTD_compressBound(src_len);
-    frz_code rc = frz_buf_reserve(out, bound, err);
+    frz_code rc = codec_need_zstd_out(codec, err);
+    rc = rc == FRZ_OK ? frz_buf_reserve(out, bound, err) : rc;
     if (rc != FRZ_OK) {
         return rc;
     }

@@ -40,6 +40,12 @@ frz_code frz_codec_decompress_all(frz_codec *codec, const void *src, size_t src_
 /* Append the compressed form to out. */
 frz_code frz_codec_compress(frz_codec *codec, const void *src, size_t src_len, frz_buf *out,
                             frz_error *err);
+/* The same for head bytes and then parts of equal length, each of which has byte values of other
+ * frequencies (codec_zstd_parts.c). It is quick, and smaller where little repeats itself. Codecs
+ * without it compress as usual. */
+frz_code frz_codec_compress_parts(frz_codec *codec, const uint8_t *src, size_t src_len, size_t head,
+                                  size_t parts, frz_buf *out, frz_error *err);
+bool frz_codec_has_parts(const frz_codec *codec);
 
 /* CRC-32 (the polynomial of zlib and gzip). */
 uint32_t frz_crc32(uint32_t crc, const void *bytes, size_t len);

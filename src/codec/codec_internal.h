@@ -23,6 +23,7 @@ struct frz_codec {
 /* The contexts, made if they are not there. */
 frz_code codec_need_deflate_in(frz_codec *codec, frz_error *err);
 frz_code codec_need_zstd_in(frz_codec *codec, frz_error *err);
+frz_code codec_need_zstd_out(frz_codec *codec, frz_error *err);
 bool codec_zstd_out_of_memory(size_t result);
 
 /* Data that decompressed well, but to another size. */

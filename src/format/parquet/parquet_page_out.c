@@ -18,6 +18,70 @@ static frz_code compress(parquet_write_scratch *scratch, const uint8_t *bytes, s
     return rc;
 }
 
+/* ---- byte streams ---- */
+
+/* Both ways are tried again after so many pages, or a few if a page comes out otherwise. */
+#define SPLIT_PAGES 16
+#define SPLIT_PAGES_FEW 3
+#define SPLIT_SHARES 1024 /* of its raw size tell how small a page became, and */
+#define SPLIT_CHANGED 16  /* as many of them make a difference */
+
+/* To a buffer of either way. */
+static frz_code compress_one_way(parquet_column_writer *column, const uint8_t *bytes, size_t len,
+                                 size_t head, bool in_parts, frz_error *err)
+{
+    parquet_write_scratch *scratch = column->scratch;
+    frz_buf *to = in_parts ? &scratch->trial : &scratch->packed;
+    frz_buf_clear(to);
+    return in_parts ? frz_codec_compress_parts(scratch->codec, bytes, len, head,
+                                               column->leaf->width, to, err)
+                    : frz_codec_compress(scratch->codec, bytes, len, to, err);
+}
+
+static bool has_changed(const parquet_split_choice *choice, size_t packed, size_t raw)
+{
+    size_t share = packed * SPLIT_SHARES / raw;
+    size_t least = FRZ_MIN(share, choice->share);
+    return choice->pages >= SPLIT_PAGES_FEW && share + choice->share - 2 * least > SPLIT_CHANGED;
+}
+
+/* Byte streams behind head bytes of levels: in parts, or as one, whichever was smaller when both
+ * were tried. */
+static frz_code compress_split(parquet_column_writer *column, const uint8_t *bytes, size_t len,
+                               size_t head, frz_str *out, frz_error *err)
+{
+    parquet_split_choice *choice = &column->split;
+    frz_buf *whole = &column->scratch->packed;
+    frz_buf *parts = &column->scratch->trial; /* which dictionaries alone use */
+    frz_code rc = FRZ_OK;
+    bool both = !choice->made || choice->pages >= SPLIT_PAGES;
+    FRZ_TRY(compress_one_way(column, bytes, len, head, choice->in_parts, err));
+    if (both || has_changed(choice, choice->in_parts ? parts->len : whole->len, len)) {
+        FRZ_TRY(compress_one_way(column, bytes, len, head, !choice->in_parts, err));
+        bool in_parts = parts->len < whole->len;
+        *choice = (parquet_split_choice){.made = true, .in_parts = in_parts};
+        choice->share = (in_parts ? parts->len : whole->len) * SPLIT_SHARES / len;
+    }
+    choice->pages++;
+    *out = frz_buf_view(choice->in_parts ? parts : whole);
+out:
+    return rc;
+}
+
+static frz_code compress_page(parquet_column_writer *column, parquet_encoding encoding,
+                              frz_str bytes, size_t head, frz_str *out, frz_error *err)
+{
+    parquet_write_scratch *scratch = column->scratch;
+    const uint8_t *p = (const uint8_t *)bytes.ptr;
+    if (encoding == PARQUET_BYTE_STREAM_SPLIT && scratch->codec != NULL && bytes.len > head &&
+        frz_codec_has_parts(scratch->codec)) {
+        return compress_split(column, p, bytes.len, head, out, err);
+    }
+    return compress(scratch, p, bytes.len, out, err);
+}
+
+/* ---- pages ---- */
+
 /* Header, levels that are not compressed, and body behind what waits in to. own: the buffer that
  * holds the body if nothing was compressed; then it is taken. */
 static frz_code put_page(parquet_column_writer *column, parquet_page_out *page, frz_str levels,
@@ -76,14 +140,15 @@ static frz_code put_data_page_v1(parquet_column_writer *column, parquet_page_out
     frz_buf_clear(body);
     FRZ_TRY(put_levels_v1(&column->rep, column->leaf->max_rep, body, err));
     FRZ_TRY(put_levels_v1(&column->def, column->leaf->max_def, body, err));
-    page->raw_size = body->len + values.len;
+    const size_t head = body->len;
+    page->raw_size = head + values.len;
     if (scratch->codec == NULL) {
         levels = frz_buf_view(body);
-    } else if (body->len > 0) {
+    } else if (head > 0) {
         FRZ_TRY(frz_buf_append(body, values.ptr, values.len, err));
         values = frz_buf_view(body);
     }
-    FRZ_TRY(compress(scratch, (const uint8_t *)values.ptr, values.len, &packed, err));
+    FRZ_TRY(compress_page(column, page->encoding, values, head, &packed, err));
     FRZ_TRY(put_page(column, page, levels, packed, &column->values, &column->pages, err));
 out:
     return rc;
@@ -107,7 +172,7 @@ static frz_code put_data_page_v2(parquet_column_writer *column, parquet_page_out
     }
     page->def_size = levels->len - page->rep_size;
     page->raw_size = levels->len + values.len;
-    FRZ_TRY(compress(scratch, (const uint8_t *)values.ptr, values.len, &packed, err));
+    FRZ_TRY(compress_page(column, page->encoding, values, 0, &packed, err));
     page->is_compressed = scratch->codec != NULL && packed.len < values.len;
     FRZ_TRY(put_page(column, page, frz_buf_view(levels), page->is_compressed ? packed : values,
                      &column->values, &column->pages, err));

@@ -518,6 +518,13 @@ typedef enum parquet_dictionary_state {
     PARQUET_DICTIONARY_OFF /* given up or never wanted */
 } parquet_dictionary_state;
 
+/* How pages of byte streams are compressed (parquet_page_out.c). */
+typedef struct parquet_split_choice {
+    bool made, in_parts;
+    uint32_t pages; /* since both ways were tried */
+    size_t share;   /* of its raw size that a page took then */
+} parquet_split_choice;
+
 typedef struct parquet_column_writer {
     parquet_write_shared *shared;
     parquet_write_scratch *scratch; /* of the task that works on the column */
@@ -537,7 +544,8 @@ typedef struct parquet_column_writer {
     parquet_waiting front; /* the dictionary's page, once it is encoded */
     parquet_dictionary_out dictionary;
     parquet_dictionary_state dictionary_state;
-    uint32_t encodings;                           /* bits of parquet_encoding */
+    uint32_t encodings; /* bits of parquet_encoding */
+    parquet_split_choice split;
     size_t page_size;                             /* of the last page, header included */
     uint32_t page_counts[PARQUET_ENCODING_COUNT]; /* data pages by encoding */
     uint64_t offset;                              /* of the chunk, once started */

@@ -3,6 +3,7 @@
  */
 #include <lz4.h>
 #include <lz4frame.h>
+#include <stdlib.h>
 
 #include "unit/test_support.h"
 
@@ -40,6 +41,64 @@ static void codec__round_trip_of_every_codec(void **state)
             frz_codec_free(codec);
         }
     }
+}
+
+/* Head bytes, then parts of bytes of one kind each: all the same, two kinds, any. */
+static void fill_parts(uint8_t *bytes, size_t len, size_t head)
+{
+    uint32_t seed = 1;
+    for (size_t i = 0; i < len; i++) {
+        seed = seed * 1664525 + 1013904223;
+        size_t kind = i < head ? 0 : 1 + (i - head) * 4 / (len - head);
+        bytes[i] = (uint8_t)(kind == 1 ? 7 : kind == 2 ? seed >> 24 & 1 : seed >> 24);
+    }
+}
+
+static void codec__parts_come_back_as_one(void **state)
+{
+    static const size_t sizes[] = {1, 3, 4, 100, 4000, 300000};
+    uint8_t *in = malloc(sizes[5]);
+    uint8_t *back = malloc(sizes[5]);
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(all); i++) {
+        frz_error err = {0};
+        frz_codec *codec = NULL;
+        assert_ok(frz_codec_new(*state, all[i], 0, &codec, &err), &err);
+        assert_int_equal(frz_codec_has_parts(codec), all[i] == FRZ_CODEC_ZSTD);
+        for (size_t s = 0; s < FRZ_ARRAY_COUNT(sizes); s++) {
+            for (size_t head = 0; head <= 40; head += 20) {
+                size_t len = sizes[s];
+                frz_buf out = FRZ_BUF_INIT(*state, FRZ_BUF_NO_LIMIT);
+                if (head >= len) {
+                    continue;
+                }
+                fill_parts(in, len, head);
+                assert_ok(frz_codec_compress_parts(codec, in, len, head, 4, &out, &err), &err);
+                assert_ok(frz_codec_decompress(codec, out.data, out.len, back, len, &err), &err);
+                assert_memory_equal(in, back, len);
+                frz_buf_reset(&out);
+            }
+        }
+        frz_codec_free(codec);
+    }
+    free(in);
+    free(back);
+}
+
+/* A part whose bytes take a bit each takes no more for being among others. */
+static void codec__zstd_codes_each_part_by_its_own_frequencies(void **state)
+{
+    enum { PART = 32768 };
+    frz_error err = {0};
+    frz_codec *codec = NULL;
+    frz_buf out = FRZ_BUF_INIT(*state, FRZ_BUF_NO_LIMIT);
+    uint8_t *in = malloc(4 * PART);
+    fill_parts(in, 4 * PART, 0);
+    assert_ok(frz_codec_new(*state, FRZ_CODEC_ZSTD, 0, &codec, &err), &err);
+    assert_ok(frz_codec_compress_parts(codec, in, 4 * PART, 0, 4, &out, &err), &err);
+    assert_in_range(out.len, 2 * PART + PART / 8, 2 * PART + PART / 8 + 200);
+    frz_buf_reset(&out);
+    frz_codec_free(codec);
+    free(in);
 }
 
 static void codec__a_wrong_size_is_corrupt(void **state)
@@ -251,6 +310,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST_WITH_ENV(codec__round_trip_of_every_codec),
+        TEST_WITH_ENV(codec__parts_come_back_as_one),
+        TEST_WITH_ENV(codec__zstd_codes_each_part_by_its_own_frequencies),
         TEST_WITH_ENV(codec__a_wrong_size_is_corrupt),
         TEST_WITH_ENV(codec__gzip_members_follow_each_other),
         TEST_WITH_ENV(codec__gzip_is_followed_by_padding_or_is_zlib),
