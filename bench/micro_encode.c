@@ -37,6 +37,8 @@ typedef struct data {
     uint8_t numbers[VALUES * 8]; /* below a million, of 8 bytes; as 4 bytes every other one is 0 */
     uint8_t levels[VALUES];      /* mostly 1 */
     uint32_t indices[VALUES];    /* below 1000 */
+    uint64_t mask[VALUES / 64];  /* nine in ten bits are set */
+    uint8_t picked[VALUES * 8 + PARQUET_PICK_SLACK];
     volatile uint64_t sink;
 } data;
 
@@ -90,6 +92,26 @@ static void deltas_8(data *d)
     }
 }
 
+static void pick_4(data *d)
+{
+    d->sink += d->kernels->pick_4(d->numbers, d->mask, VALUES / 64, d->picked);
+}
+
+static void pick_8(data *d)
+{
+    d->sink += d->kernels->pick_8(d->numbers, d->mask, VALUES / 64, d->picked);
+}
+
+static void split_4(data *d)
+{
+    d->kernels->split_4(d->numbers, VALUES, d->picked);
+}
+
+static void split_8(data *d)
+{
+    d->kernels->split_8(d->numbers, VALUES, d->picked);
+}
+
 /* ---- whole encoders ---- */
 
 static void check(frz_code rc)
@@ -122,18 +144,6 @@ static void encode_indices(data *d)
 {
     frz_buf_clear(&d->out);
     check(parquet_encode_indices(d->indices, VALUES, 10, &d->out, NULL));
-}
-
-static void encode_split_4(data *d)
-{
-    frz_buf_clear(&d->out);
-    check(parquet_encode_split(d->numbers, VALUES, 4, &d->out, NULL));
-}
-
-static void encode_split_8(data *d)
-{
-    frz_buf_clear(&d->out);
-    check(parquet_encode_split(d->numbers, VALUES, 8, &d->out, NULL));
 }
 
 /* ---- measuring ---- */
@@ -171,6 +181,7 @@ static void fill(data *d)
         frz_store_le64(d->numbers + 8 * i, next_random() % 1000000);
         d->levels[i] = next_random() % 20 != 0;
         d->indices[i] = (uint32_t)(next_random() % 1000);
+        d->mask[i / 64] |= (uint64_t)(next_random() % 10 != 0) << i % 64;
     }
 }
 
@@ -189,8 +200,10 @@ int main(int argc, char **argv)
                {"encode_delta_8", encode_delta_8},
                {"encode_levels", encode_levels},
                {"encode_indices", encode_indices},
-               {"encode_split_4", encode_split_4},
-               {"encode_split_8", encode_split_8}};
+               {"pick_4", pick_4},
+               {"pick_8", pick_8},
+               {"split_4", split_4},
+               {"split_8", split_8}};
     static data d;
     const char *wanted = argc > 1 ? argv[1] : "";
     frz_error err = {0};

@@ -180,54 +180,74 @@ static size_t strings_that_fit(const struct ArrowArray *array, int64_t first, si
     return fit;
 }
 
-/* Rows of one slot and one value each, which lie one after the other in the array. */
-static page_part take_dense(const parquet_column_writer *column, const struct ArrowArray *array,
-                            int64_t first, size_t count)
+/* Rows of one slot each; those without a value may take part in the count of bytes. */
+static page_part take_flat(const parquet_column_writer *column, const struct ArrowArray *array,
+                           const parquet_write_run *run, size_t slot, size_t value)
 {
-    size_t width = column->leaf->width;
+    const parquet_write_leaf *leaf = column->leaf;
+    const int64_t row = run->first + (int64_t)(run->by_slot ? slot : value);
     size_t left = bytes_left_in_page(column);
-    size_t n = room_of_page(column, count);
-    n = width != 0 ? FRZ_MIN(n, left / width) : strings_that_fit(array, first, n, left);
-    n = n == 0 && column->page_slots == 0 ? 1 : n;
-    return (page_part){n, n, n};
+    size_t n = room_of_page(column, run->count - slot);
+    n = leaf->width != 0 ? FRZ_MIN(n, left / leaf->width) : strings_that_fit(array, row, n, left);
+    if (run->def == NULL) {
+        n = n == 0 && column->page_slots == 0 ? 1 : n;
+        return (page_part){n, n, n};
+    }
+    return (page_part){n, parquet_count_u8(run->def + slot, n, leaf->max_def), n};
 }
 
-/* Rows of one slot each, some without a value: as many as fit if all had one. */
-static page_part take_nullable(const parquet_column_writer *column, const uint8_t *def,
-                               size_t count)
+/* Bytes of values that lie one after the other. */
+static size_t bytes_of_values(const parquet_write_leaf *leaf, const struct ArrowArray *array,
+                              int64_t first, size_t count)
 {
-    size_t n = room_of_page(column, count);
-    n = FRZ_MIN(n, bytes_left_in_page(column) / column->leaf->width);
-    return (page_part){n, parquet_count_u8(def, n, column->leaf->max_def), n};
+    if (leaf->width != 0) {
+        return count * leaf->width;
+    }
+    const int32_t *offsets = (const int32_t *)array->buffers[1] + array->offset + first;
+    return count == 0 ? 0 : (size_t)(offsets[count] - offsets[0]) + 4 * count;
 }
 
-/* Rows of lists without nulls or empty lists: whole rows up to the page's bounds. */
-static page_part take_lists(const parquet_column_writer *column, const uint8_t *rep, size_t count)
+/* Whole rows of lists, up to the page's bounds; fewer than fit once a page is nearly full. */
+static page_part take_lists(const parquet_column_writer *column, const struct ArrowArray *array,
+                            const parquet_write_run *run, size_t slot, size_t value)
 {
     const frz_parquet_write_options *opts = &column->shared->opts;
-    size_t n = FRZ_MIN(count, bytes_left_in_page(column) / column->leaf->width);
-    n = FRZ_MIN(n, opts->page_bytes - FRZ_MIN(column->page_slots, opts->page_bytes));
-    while (n > 0 && n < count && rep[n] != 0) {
-        n--;
+    const parquet_write_leaf *leaf = column->leaf;
+    const size_t all = run->count - slot;
+    const size_t left = bytes_left_in_page(column);
+    const uint8_t *rep = run->rep + slot;
+    size_t n = FRZ_MIN(all, opts->page_bytes - FRZ_MIN(column->page_slots, opts->page_bytes));
+    for (; n > 0; n /= 2) {
+        while (n > 0 && n < all && rep[n] != 0) {
+            n--;
+        }
+        size_t values = run->def == NULL ? n : parquet_count_u8(run->def + slot, n, leaf->max_def);
+        if (bytes_of_values(leaf, array, run->first + (int64_t)value, values) <= left) {
+            return (page_part){n, values, parquet_count_u8(rep, n, 0)};
+        }
     }
-    return (page_part){n, n, parquet_count_u8(rep, n, 0)};
+    return (page_part){0};
 }
 
 /* Ways without a look at every value; no slots: there is none, or the page is nearly full. */
 static page_part take_quickly(const parquet_column_writer *column, const struct ArrowArray *array,
                               const parquet_write_run *run, size_t slot, size_t value)
 {
-    size_t count = run->count - slot;
-    if (run->def == NULL && run->rep == NULL) {
-        return take_dense(column, array, run->first + (int64_t)value, count);
+    if (run->rep == NULL && (run->places == NULL || column->leaf->width != 0)) {
+        return take_flat(column, array, run, slot, value);
     }
-    if (column->leaf->width != 0 && run->rep == NULL) {
-        return take_nullable(column, run->def + slot, count);
-    }
-    if (column->leaf->width != 0 && run->def == NULL && column->shared->opts.page_rows == 0) {
-        return take_lists(column, run->rep + slot, count);
+    if (run->rep != NULL && column->shared->opts.page_rows == 0 &&
+        ((run->places == NULL && !run->by_slot) || column->leaf->width != 0)) {
+        return take_lists(column, array, run, slot, value);
     }
     return (page_part){0};
+}
+
+/* The row of the array that has a value. */
+static int64_t row_of_value(const parquet_write_run *run, size_t slot, size_t value)
+{
+    return run->places != NULL ? run->places[value]
+                               : run->first + (int64_t)(run->by_slot ? slot : value);
 }
 
 /* As many whole rows as fit the open page, at least one if it is empty. */
@@ -244,10 +264,11 @@ static page_part take_rows(const parquet_column_writer *column, const struct Arr
     while (slot + taken.slots < run->count) {
         page_part next = taken;
         do {
-            if (run->def == NULL || run->def[slot + next.slots] == leaf->max_def) {
-                size_t v = value + next.values++;
-                bytes += parquet_plain_size(
-                    leaf, array, run->places != NULL ? run->places[v] : run->first + (int64_t)v);
+            size_t at = slot + next.slots;
+            if (run->def == NULL || run->def[at] == leaf->max_def) {
+                bytes +=
+                    parquet_plain_size(leaf, array, row_of_value(run, at, value + next.values));
+                next.values++;
             }
             next.slots++;
         } while (slot + next.slots < run->count && run->rep != NULL &&
@@ -280,8 +301,14 @@ static frz_code append_part(parquet_column_writer *column, const struct ArrowArr
     if (column->values.capacity == 0 && column->room > 0) {
         FRZ_TRY(frz_buf_reserve(&column->values, column->room, err));
     }
-    FRZ_TRY(parquet_plain_append(leaf, array, run->places == NULL ? NULL : run->places + value,
-                                 run->first + (int64_t)value, part.values, &column->values, err));
+    if (run->by_slot && run->def != NULL) {
+        FRZ_TRY(parquet_plain_append_slots(leaf, array, run->def + slot, part.slots,
+                                           run->first + (int64_t)slot, &column->values, err));
+    } else {
+        const int64_t *places = run->places == NULL ? NULL : run->places + value;
+        FRZ_TRY(parquet_plain_append(leaf, array, places, run->first + (int64_t)value, part.values,
+                                     &column->values, err));
+    }
     column->value_count += part.values;
     column->page_slots += part.slots;
     column->page_rows += part.rows;

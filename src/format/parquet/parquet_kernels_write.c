@@ -21,6 +21,35 @@ static void plain_pack_u64(const uint64_t *values, size_t groups, unsigned width
     parquet_pack_64(values, groups, width, out);
 }
 
+/* ---- picking ---- */
+
+static inline size_t pick(const uint8_t *values, const uint64_t *mask, size_t words, size_t width,
+                          uint8_t *out)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < words; i++, values += 64 * width) {
+        if (mask[i] == UINT64_MAX) {
+            memcpy(out + count * width, values, 64 * width);
+            count += 64;
+            continue;
+        }
+        for (uint64_t left = mask[i]; left != 0; left &= left - 1) {
+            memcpy(out + count++ * width, values + (size_t)__builtin_ctzll(left) * width, width);
+        }
+    }
+    return count;
+}
+
+static size_t plain_pick_4(const uint8_t *values, const uint64_t *mask, size_t words, uint8_t *out)
+{
+    return pick(values, mask, words, 4, out);
+}
+
+static size_t plain_pick_8(const uint8_t *values, const uint64_t *mask, size_t words, uint8_t *out)
+{
+    return pick(values, mask, words, 8, out);
+}
+
 /* ---- byte streams ---- */
 
 /* Exchange the parts of a and b that mask and shift name. */
@@ -196,6 +225,8 @@ const parquet_write_kernels parquet_write_kernels_plain = {
     .pack_u8 = plain_pack_u8,
     .pack_u32 = plain_pack_u32,
     .pack_u64 = plain_pack_u64,
+    .pick_4 = plain_pick_4,
+    .pick_8 = plain_pick_8,
     .split_4 = plain_split_4,
     .split_8 = plain_split_8,
     .bounds_int32 = plain_bounds_int32,

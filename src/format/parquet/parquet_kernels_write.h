@@ -24,6 +24,7 @@ typedef struct parquet_deltas {
 } parquet_deltas;
 
 #define PARQUET_PACK_SLACK 16 /* bytes that packing may write behind its end */
+#define PARQUET_PICK_SLACK 32
 
 typedef struct parquet_write_kernels {
     const char *name;
@@ -33,6 +34,12 @@ typedef struct parquet_write_kernels {
     void (*pack_u8)(const uint8_t *values, size_t groups, unsigned width, uint8_t *out);
     void (*pack_u32)(const uint32_t *values, size_t groups, unsigned width, uint8_t *out);
     void (*pack_u64)(const uint64_t *values, size_t groups, unsigned width, uint8_t *out);
+
+    /* ---- values whose bit is set among 64 times words, one after the other; their number is
+     * returned. PARQUET_PICK_SLACK bytes behind them may be written ---- */
+
+    size_t (*pick_4)(const uint8_t *values, const uint64_t *mask, size_t words, uint8_t *out);
+    size_t (*pick_8)(const uint8_t *values, const uint64_t *mask, size_t words, uint8_t *out);
 
     /* ---- byte streams: byte b of value i goes to out[b * n + i] ---- */
 
@@ -60,6 +67,15 @@ extern const parquet_write_kernels parquet_write_kernels_avx2;
 #endif
 
 const parquet_write_kernels *parquet_write_kernels_of(const frz_env *env);
+
+/* Eight bits as a byte each: each byte of the product keeps one of them, and any of these carries
+ * into the top bit. */
+static inline uint64_t parquet_bytes_of_bits(unsigned bits)
+{
+    const uint64_t each = UINT64_C(0x0101010101010101);
+    uint64_t one = bits * each & UINT64_C(0x8040201008040201);
+    return (one + 0x7f * each) >> 7 & each;
+}
 
 /* The split loops, from value first on. */
 void parquet_split_from(const uint8_t *values, size_t first, size_t n, size_t width, uint8_t *out);

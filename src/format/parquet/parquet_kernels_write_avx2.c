@@ -51,6 +51,60 @@ AVX2 static void avx2_pack_u64(const uint64_t *values, size_t groups, unsigned w
     parquet_pack_64(values, groups, width, out);
 }
 
+/* ---- picking: eight lanes, or four of two, are moved to where they belong ---- */
+
+/* Numbers of the set bits, a byte each. */
+AVX2_INLINE uint64_t places_of(uint64_t bits)
+{
+    uint64_t bytes = _pdep_u64(bits, UINT64_C(0x0101010101010101)) * 0xFF;
+    return _pext_u64(UINT64_C(0x0706050403020100), bytes);
+}
+
+AVX2_INLINE __m256i move_lanes(const uint8_t *values, uint64_t places)
+{
+    __m256i lanes = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)places));
+    return _mm256_permutevar8x32_epi32(load(values), lanes);
+}
+
+/* Values of a last word that is not full may not be there: it is done one by one. */
+AVX2_INLINE size_t last_word(size_t words, const uint64_t *mask)
+{
+    return words > 0 && mask[words - 1] != UINT64_MAX ? words - 1 : words;
+}
+
+AVX2 static size_t avx2_pick_4(const uint8_t *values, const uint64_t *mask, size_t words,
+                               uint8_t *out)
+{
+    const size_t whole = last_word(words, mask);
+    uint8_t *to = out;
+    for (size_t i = 0; i < whole; i++) {
+        for (unsigned shift = 0; shift < 64; shift += 8) {
+            uint64_t bits = mask[i] >> shift & 0xFF;
+            store(to, move_lanes(values + (64 * i + shift) * 4, places_of(bits)));
+            to += 4 * _mm_popcnt_u64(bits);
+        }
+    }
+    to += 4 * plain->pick_4(values + whole * 256, mask + whole, words - whole, to);
+    return (size_t)(to - out) / 4;
+}
+
+AVX2 static size_t avx2_pick_8(const uint8_t *values, const uint64_t *mask, size_t words,
+                               uint8_t *out)
+{
+    const size_t whole = last_word(words, mask);
+    uint8_t *to = out;
+    for (size_t i = 0; i < whole; i++) {
+        for (unsigned shift = 0; shift < 64; shift += 4) {
+            uint64_t bits = mask[i] >> shift & 0xF;
+            uint64_t pairs = _pdep_u64(bits, 0x55) * 3;
+            store(to, move_lanes(values + (64 * i + shift) * 8, places_of(pairs)));
+            to += 8 * _mm_popcnt_u64(bits);
+        }
+    }
+    to += 8 * plain->pick_8(values + whole * 512, mask + whole, words - whole, to);
+    return (size_t)(to - out) / 8;
+}
+
 /* ---- byte streams: 32 values at a time, a vector of each stream ---- */
 
 AVX2 static void avx2_split_4(const uint8_t *values, size_t n, uint8_t *out)
@@ -300,6 +354,8 @@ const parquet_write_kernels parquet_write_kernels_avx2 = {
     .pack_u8 = avx2_pack_u8,
     .pack_u32 = avx2_pack_u32,
     .pack_u64 = avx2_pack_u64,
+    .pick_4 = avx2_pick_4,
+    .pick_8 = avx2_pick_8,
     .split_4 = avx2_split_4,
     .split_8 = avx2_split_8,
     .bounds_int32 = avx2_bounds_int32,

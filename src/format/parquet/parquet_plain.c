@@ -3,6 +3,7 @@
  * decimals narrowed to the integer or the big-endian bytes that the file stores. Booleans take a
  * byte each here and are packed when their page is written.
  */
+#include "format/parquet/parquet_kernels.h"
 #include "format/parquet/parquet_write.h"
 
 #define NANOS_PER_MILLI 1000000
@@ -17,15 +18,6 @@ static inline int64_t place_at(const int64_t *places, int64_t first, size_t i)
     return places != NULL ? places[i] : first + (int64_t)i;
 }
 
-/* Eight bits as a byte each: each byte of the product keeps one of them, and any of these carries
- * into the top bit. */
-static inline uint64_t bits_to_bytes(unsigned bits)
-{
-    const uint64_t each = UINT64_C(0x0101010101010101);
-    uint64_t one = bits * each & UINT64_C(0x8040201008040201);
-    return (one + 0x7f * each) >> 7 & each;
-}
-
 static void append_bools(const struct ArrowArray *array, const int64_t *places, int64_t first,
                          size_t count, frz_buf *out)
 {
@@ -35,7 +27,7 @@ static void append_bools(const struct ArrowArray *array, const int64_t *places, 
     for (; places == NULL && i + 16 <= count; i += 8) {
         int64_t at = array->offset + first + (int64_t)i;
         const uint8_t *p = (const uint8_t *)array->buffers[1] + at / 8;
-        frz_store_le64(to + i, bits_to_bytes(frz_load_le16(p) >> at % 8 & UINT8_MAX));
+        frz_store_le64(to + i, parquet_bytes_of_bits(frz_load_le16(p) >> at % 8 & UINT8_MAX));
     }
     for (; i < count; i++) {
         to[i] = frz_get_bool(array, place_at(places, first, i));
@@ -83,6 +75,10 @@ static size_t string_bytes(const int32_t *offsets, const int64_t *places, int64_
     return bytes;
 }
 
+#define SHORT_STRING 16
+_Static_assert(SHORT_STRING <= PARQUET_PLAIN_SLACK && PARQUET_PICK_SLACK <= PARQUET_PLAIN_SLACK,
+               "what is written behind the end has room");
+
 /* Lengths before bytes, one after the other. Short strings are copied by a fixed number of bytes,
  * where both sides have as many. */
 static frz_code append_strings(const struct ArrowArray *array, const int64_t *places, int64_t first,
@@ -101,8 +97,8 @@ static frz_code append_strings(const struct ArrowArray *array, const int64_t *pl
         int64_t row = place_at(places, first, i);
         size_t len = (size_t)(offsets[row + 1] - offsets[row]);
         frz_store_le32(to, (uint32_t)len);
-        if (len <= PARQUET_PLAIN_SLACK && end - offsets[row] >= PARQUET_PLAIN_SLACK) {
-            memcpy(to + 4, bytes + offsets[row], PARQUET_PLAIN_SLACK);
+        if (len <= SHORT_STRING && end - offsets[row] >= SHORT_STRING) {
+            memcpy(to + 4, bytes + offsets[row], SHORT_STRING);
         } else if (len > 0) {
             memcpy(to + 4, bytes + offsets[row], len);
         }
@@ -359,6 +355,70 @@ frz_code parquet_plain_append(const parquet_write_leaf *leaf, const struct Arrow
         append_bools(array, places, first, count, out);
     } else {
         append_fixed(array, leaf->width, places, first, count, out);
+    }
+    return FRZ_OK;
+}
+
+/* ---- values of slots ---- */
+
+#define SLOTS_AT_ONCE 512
+
+/* The array has the values as the file wants them, and there is a loop that picks some. */
+static bool is_picked(const parquet_write_leaf *leaf)
+{
+    const frz_type *type = leaf->field->type;
+    bool converted = type->id == FRZ_TYPE_DECIMAL || type->id == FRZ_TYPE_FOREIGN;
+    return (leaf->width == 4 || leaf->width == 8) && !converted;
+}
+
+static frz_code pick_slots(const parquet_write_leaf *leaf, const struct ArrowArray *array,
+                           const uint64_t *mask, size_t slots, int64_t first, frz_buf *out,
+                           frz_error *err)
+{
+    const parquet_write_kernels *kernels = parquet_write_kernels_of(out->env);
+    const size_t width = leaf->width;
+    const uint8_t *values =
+        (const uint8_t *)array->buffers[1] + (size_t)(array->offset + first) * width;
+    const size_t words = (slots + 63) / 64;
+    const size_t count = parquet_kernels_of(out->env)->ones(mask, words);
+    frz_code rc = frz_buf_reserve(out, count * width + PARQUET_PICK_SLACK, err);
+    if (rc == FRZ_OK) {
+        uint8_t *to = out->data + out->len;
+        out->len += width * (width == 4 ? kernels->pick_4(values, mask, words, to)
+                                        : kernels->pick_8(values, mask, words, to));
+    }
+    return rc;
+}
+
+static frz_code append_slots(const parquet_write_leaf *leaf, const struct ArrowArray *array,
+                             const uint64_t *mask, size_t slots, int64_t first, frz_buf *out,
+                             frz_error *err)
+{
+    int64_t places[SLOTS_AT_ONCE];
+    size_t count = 0;
+    for (size_t i = 0; i < (slots + 63) / 64; i++) {
+        for (uint64_t left = mask[i]; left != 0; left &= left - 1) {
+            places[count++] = first + (int64_t)(64 * i) + __builtin_ctzll(left);
+        }
+    }
+    return parquet_plain_append(leaf, array, places, 0, count, out, err);
+}
+
+frz_code parquet_plain_append_slots(const parquet_write_leaf *leaf, const struct ArrowArray *array,
+                                    const uint8_t *def, size_t slots, int64_t first, frz_buf *out,
+                                    frz_error *err)
+{
+    const parquet_kernels *kernels = parquet_kernels_of(out->env);
+    uint64_t mask[SLOTS_AT_ONCE / 64];
+    for (size_t i = 0; i < slots; i += SLOTS_AT_ONCE) {
+        size_t n = FRZ_MIN(slots - i, (size_t)SLOTS_AT_ONCE);
+        int64_t row = first + (int64_t)i;
+        kernels->at_least(def + i, n, leaf->max_def, mask);
+        frz_code rc = is_picked(leaf) ? pick_slots(leaf, array, mask, n, row, out, err)
+                                      : append_slots(leaf, array, mask, n, row, out, err);
+        if (rc != FRZ_OK) {
+            return rc;
+        }
     }
     return FRZ_OK;
 }

@@ -355,6 +355,10 @@ void parquet_levels_clear(parquet_level_buffer *levels);
 /* Append the hybrid encoding of levels up to max. */
 frz_code parquet_levels_encode(const parquet_level_buffer *levels, uint8_t max, frz_buf *out,
                                frz_error *err);
+/* Raise those that are level by some, all or where the bit of their slot is set. */
+void parquet_levels_raise(uint8_t *levels, size_t count, uint8_t level, uint8_t by);
+void parquet_levels_raise_valid(uint8_t *levels, size_t count, uint8_t level, uint8_t by,
+                                const uint8_t *bits, int64_t first);
 /* Add how often each level below slots occurs; all levels are. */
 void parquet_levels_count(const parquet_level_buffer *levels, size_t slots, int64_t *counts);
 
@@ -575,10 +579,11 @@ typedef struct parquet_write_run {
     size_t count;
     const uint8_t *def; /* NULL: all max_def */
     const uint8_t *rep; /* NULL: all 0 */
-    const int64_t
-        *places; /* row in the array of each value that is there; NULL: first, first + 1 … */
+    /* Rows of the values in the array: these, or, if NULL, those from first on: one for each slot,
+     * with a value or without, or one for each value. */
+    const int64_t *places;
     int64_t first;
-    size_t present; /* slots with max_def */
+    bool by_slot;
 } parquet_write_run;
 
 void parquet_column_writer_init(parquet_column_writer *column, parquet_write_shared *shared,
@@ -605,11 +610,16 @@ size_t parquet_plain_size(const parquet_write_leaf *leaf, const struct ArrowArra
 /* False if the file has no form for the value of row i. */
 bool parquet_plain_fits(const parquet_write_leaf *leaf, const struct ArrowArray *array, int64_t i);
 /* What append may need behind the last byte. */
-#define PARQUET_PLAIN_SLACK 16
+#define PARQUET_PLAIN_SLACK 32
 /* Append count rows: places[0 … count), or first … if places is NULL. */
 frz_code parquet_plain_append(const parquet_write_leaf *leaf, const struct ArrowArray *array,
                               const int64_t *places, int64_t first, size_t count, frz_buf *out,
                               frz_error *err);
+
+/* Append the values of slots that have max_def, of rows first, first + 1 … */
+frz_code parquet_plain_append_slots(const parquet_write_leaf *leaf, const struct ArrowArray *array,
+                                    const uint8_t *def, size_t slots, int64_t first, frz_buf *out,
+                                    frz_error *err);
 
 /* ---- arrays of callers (parquet_write_check.c) ---- */
 

@@ -323,6 +323,57 @@ static void kernels__split_into_streams(void **state)
     }
 }
 
+/* Masks that take different ways: none, all, few, many, any; rows behind the last one are not
+ * there. */
+static uint64_t some_mask(unsigned shape)
+{
+    uint64_t few = (uint64_t)1 << next_random() % 64;
+    return shape == 0   ? 0
+           : shape == 1 ? UINT64_MAX
+           : shape == 2 ? few
+           : shape == 3 ? ~few
+                        : next_random();
+}
+
+static void check_pick(const parquet_write_kernels *k, size_t n, size_t width, unsigned shape)
+{
+    const size_t words = (n + 63) / 64;
+    uint64_t mask[4] = {0};
+    size_t count = 0;
+    uint8_t *values = some_numbers(n, width, 0);
+    uint8_t *out = malloc(n * width + PARQUET_PICK_SLACK);
+    assert_non_null(out);
+    for (size_t i = 0; i < words; i++) {
+        mask[i] = some_mask(shape);
+    }
+    if (n % 64 != 0) {
+        mask[words - 1] &= ((uint64_t)1 << n % 64) - 1;
+    }
+    size_t found =
+        width == 4 ? k->pick_4(values, mask, words, out) : k->pick_8(values, mask, words, out);
+    for (size_t i = 0; i < n; i++) {
+        if ((mask[i / 64] >> i % 64 & 1) != 0) {
+            assert_memory_equal(out + count++ * width, values + i * width, width);
+        }
+    }
+    assert_int_equal(found, count);
+    free(values);
+    free(out);
+}
+
+static void kernels__pick_values_of_a_mask(void **state)
+{
+    FOR_KERNELS(k)
+    {
+        for (size_t n = 0; n <= 256; n++) {
+            for (unsigned shape = 0; shape < 5; shape++) {
+                check_pick(k, n, 4, shape);
+                check_pick(k, n, 8, shape);
+            }
+        }
+    }
+}
+
 static void kernels__are_plain_without_avx2(void **state)
 {
     frz_env *env = *state;
@@ -341,6 +392,7 @@ int main(void)
         TEST_WITH_ENV(kernels__deltas_wrap_around),
         TEST_WITH_ENV(kernels__pack_every_width),
         TEST_WITH_ENV(kernels__split_into_streams),
+        TEST_WITH_ENV(kernels__pick_values_of_a_mask),
         TEST_WITH_ENV(kernels__are_plain_without_avx2),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
