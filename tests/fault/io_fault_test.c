@@ -114,7 +114,7 @@ static void io__each_read_of_an_avro_file_that_fails_is_reported(void **state)
         assert_true(rc == FRZ_E_IO ? reached : rc == FRZ_OK && rows == 7); /* closing may fail */
         failed += rc == FRZ_E_IO;
     }
-    assert_true(failed > 2);
+    assert_true(failed >= 2); /* opening, and reading what a small file has at once */
 }
 
 int main(void)
