@@ -85,6 +85,7 @@ typedef struct frz_entry {
     frz_str referenced_data_file; /* delete files for one data file, as recorded; ptr NULL: none */
     int64_t position;             /* ordinal number of the entry in its manifest */
     bool is_masked;               /* not live by the manifest's deletion vector */
+    bool is_legacy;               /* of a manifest of versions 1 to 3 */
     frz_str key_metadata;         /* ptr NULL: none */
 } frz_entry;
 
