@@ -33,10 +33,11 @@ typedef struct sql_set {
 /* A parsed statement; lives in the arena it was parsed into. */
 typedef struct sql_statement {
     sql_verb verb;
-    const char *table;       /* as the catalog takes it: parts quoted where needed */
-    const char *table_above; /* the same without its last part; NULL: it has one part */
-    frz_str last_part;       /* perhaps the name of a view: "db.t.snapshots" */
-    sql_item *items;         /* SELECT */
+    const char *table;          /* as the catalog takes it: parts quoted where needed */
+    const char *table_above;    /* the same without its last part; NULL: it has one part */
+    frz_str last_part;          /* perhaps the name of a view: "db.t.snapshots" */
+    frz_snapshot_choice choice; /* FOR VERSION AS OF, FOR TIMESTAMP AS OF */
+    sql_item *items;            /* SELECT */
     size_t item_count, item_capacity;
     sql_set *sets; /* UPDATE */
     size_t set_count, set_capacity;
@@ -61,7 +62,7 @@ typedef struct sql_source {
     frz_table *table; /* owned reference */
     bool is_view;
     frz_table_view view;
-    int64_t snapshot_id;
+    frz_snapshot_choice choice;
     const frz_type *star;     /* the columns of "*" */
     const frz_type *readable; /* those that may be named */
     frz_scan *scan;
@@ -72,7 +73,7 @@ typedef struct sql_source {
 /* What can be read. view NULL: the rows of the table. The source is zeroed before, and closed also
  * after a failure. Types live in the arena. */
 frz_code sql_source_init(sql_source *source, frz_table *table, const frz_table_view *view,
-                         int64_t snapshot_id, frz_arena *arena, frz_error *err);
+                         const frz_snapshot_choice *choice, frz_arena *arena, frz_error *err);
 frz_code sql_source_open(sql_source *source, const char *const *columns, size_t count,
                          const char *where, int64_t limit, frz_error *err);
 frz_code sql_source_next(sql_source *source, struct ArrowArray *out, frz_error *err);

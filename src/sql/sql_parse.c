@@ -176,9 +176,9 @@ static frz_code take_limit(sql_parser *p)
 /* Clauses that other engines have here; naming them is clearer than "expected the end". */
 static frz_code refuse_clauses(sql_parser *p)
 {
-    static const char *const words[] = {"group", "order",   "having",    "join",  "inner",  "left",
-                                        "right", "full",    "cross",     "union", "offset", "as",
-                                        "for",   "version", "timestamp", ","};
+    static const char *const words[] = {"group",  "order", "having", "join",  "inner",
+                                        "left",   "right", "full",   "cross", "union",
+                                        "offset", "as",    ","};
     for (size_t i = 0; i < FRZ_ARRAY_COUNT(words); i++) {
         if (frz_lexer_is(&p->lexer, words[i])) {
             frz_str word = p->lexer.token.text;
@@ -206,6 +206,60 @@ static frz_code take_end(sql_parser *p)
 }
 
 /* ---- SELECT ---- */
+
+static frz_code copy_token(sql_parser *p, const char **out)
+{
+    *out = frz_arena_strdup(p->arena, p->lexer.token.text);
+    return *out == NULL ? frz_fail_nomem(p->err, p->lexer.token.text.len) : next(p);
+}
+
+/* VERSION AS OF: an id, or the name of a branch or tag. */
+static frz_code take_version(sql_parser *p)
+{
+    frz_snapshot_choice *choice = &p->statement->choice;
+    if (p->lexer.token.kind == FRZ_TOKEN_STRING) {
+        return copy_token(p, &choice->ref);
+    }
+    if (p->lexer.token.kind != FRZ_TOKEN_NUMBER ||
+        !frz_str_to_i64(p->lexer.token.text, &choice->snapshot_id) || choice->snapshot_id <= 0) {
+        return fail_here(p, "expected the id of a snapshot, or the name of a branch or tag in "
+                            "single quotes");
+    }
+    return next(p);
+}
+
+static frz_code take_timestamp(sql_parser *p)
+{
+    bool word = false;
+    frz_code rc = accept(p, "timestamp", &word);
+    if (rc != FRZ_OK) {
+        return rc;
+    }
+    return p->lexer.token.kind == FRZ_TOKEN_STRING
+               ? copy_token(p, &p->statement->choice.as_of)
+               : fail_here(p, "expected a time in single quotes, such as '2026-11-01 12:00:00'");
+}
+
+/* [FOR] VERSION AS OF x, [FOR] TIMESTAMP AS OF x; also SYSTEM_VERSION and SYSTEM_TIME. */
+static frz_code take_time_travel(sql_parser *p)
+{
+    frz_code rc = FRZ_OK;
+    static const char *const words[] = {"version", "system_version", "timestamp", "system_time"};
+    bool for_word = false, found = false;
+    size_t i = 0;
+    FRZ_TRY(accept(p, "for", &for_word));
+    for (; i < FRZ_ARRAY_COUNT(words) && !found; i++) {
+        FRZ_TRY(accept(p, words[i], &found));
+    }
+    if (!found) {
+        return for_word ? fail_here(p, "expected VERSION or TIMESTAMP after FOR") : FRZ_OK;
+    }
+    FRZ_TRY(expect(p, "AS"));
+    FRZ_TRY(expect(p, "OF"));
+    FRZ_TRY(i <= 2 ? take_version(p) : take_timestamp(p));
+out:
+    return rc;
+}
 
 static frz_code take_item(sql_parser *p)
 {
@@ -242,6 +296,7 @@ static frz_code parse_select(sql_parser *p)
     }
     FRZ_TRY(expect(p, "FROM"));
     FRZ_TRY(take_table(p));
+    FRZ_TRY(take_time_travel(p));
     FRZ_TRY(refuse_clauses(p));
     FRZ_TRY(take_where(p));
     FRZ_TRY(refuse_clauses(p));

@@ -352,7 +352,7 @@ static frz_code prepare(select_run *run, frz_table *table, const frz_table_view 
     frz_code rc = FRZ_OK;
     frz_bound_expr *filter = NULL;
     sql_source *source = &run->source;
-    FRZ_TRY(sql_source_init(source, table, view, 0, &run->arena, err));
+    FRZ_TRY(sql_source_init(source, table, view, &statement->choice, &run->arena, err));
     FRZ_TRY(bind_list(run, statement, source->star, source->readable, err));
     if (statement->where.tree != NULL) {
         /* only so that a mistake is shown in the whole statement */

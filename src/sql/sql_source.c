@@ -36,13 +36,17 @@ bool sql_view_find(frz_str name, frz_table_view *out)
 }
 
 /* The stream of the view, and its columns with ids, which expressions are bound to. */
-static frz_code init_view(sql_source *source, int64_t snapshot_id, frz_arena *arena, frz_error *err)
+static frz_code init_view(sql_source *source, frz_arena *arena, frz_error *err)
 {
     frz_code rc = FRZ_OK;
+    const frz_snapshot *snapshot = NULL;
+    const frz_schema *read = NULL;
     struct ArrowSchema schema = {0};
     const frz_type *type = NULL;
     int32_t last = 0;
-    FRZ_TRY(frz_table_list(source->table, source->view, snapshot_id, &source->stream, err));
+    FRZ_TRY(frz_table_choose(source->table, &source->choice, &snapshot, &read, err));
+    FRZ_TRY(frz_table_list(source->table, source->view,
+                           snapshot == NULL ? 0 : snapshot->snapshot_id, &source->stream, err));
     int failed = source->stream.get_schema(&source->stream, &schema);
     FRZ_TRY(failed != 0 ? frz_stream_fail(&source->stream, failed, err) : FRZ_OK);
     FRZ_TRY(frz_type_from_arrow(arena, &schema, &type, err));
@@ -92,14 +96,12 @@ static frz_code next_of_view(sql_source *source, struct ArrowArray *out, frz_err
 
 /* ---- either ---- */
 
-static frz_code init_table(sql_source *source, int64_t snapshot_id, frz_arena *arena,
-                           frz_error *err)
+static frz_code init_table(sql_source *source, frz_arena *arena, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     const frz_snapshot *snapshot = NULL;
     const frz_schema *schema = NULL;
-    source->snapshot_id = snapshot_id;
-    FRZ_TRY(frz_table_snapshot(source->table, snapshot_id, &snapshot, &schema, err));
+    FRZ_TRY(frz_table_choose(source->table, &source->choice, &snapshot, &schema, err));
     FRZ_TRY(frz_readable_type(arena, schema, &source->readable, err));
     source->star = schema->type;
 out:
@@ -107,15 +109,16 @@ out:
 }
 
 frz_code sql_source_init(sql_source *source, frz_table *table, const frz_table_view *view,
-                         int64_t snapshot_id, frz_arena *arena, frz_error *err)
+                         const frz_snapshot_choice *choice, frz_arena *arena, frz_error *err)
 {
     source->table = frz_table_ref(table);
+    source->choice = *choice;
     source->is_view = view != NULL;
     if (view == NULL) {
-        return init_table(source, snapshot_id, arena, err);
+        return init_table(source, arena, err);
     }
     source->view = *view;
-    return init_view(source, snapshot_id, arena, err);
+    return init_view(source, arena, err);
 }
 
 frz_code sql_source_open(sql_source *source, const char *const *columns, size_t count,
@@ -129,7 +132,9 @@ frz_code sql_source_open(sql_source *source, const char *const *columns, size_t 
     options.column_count = count;
     options.where = where;
     options.limit = limit;
-    options.snapshot_id = source->snapshot_id;
+    options.snapshot_id = source->choice.snapshot_id;
+    options.as_of = source->choice.as_of;
+    options.ref = source->choice.ref;
     return frz_scan_open(source->table, &options, &source->scan, err);
 }
 

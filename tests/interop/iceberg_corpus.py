@@ -49,7 +49,7 @@ def rows_of(text):
 def same_number(ours, theirs):
     """Numbers that went through a double, or a float printed as the double of the same value."""
     if isinstance(ours, int) and isinstance(theirs, int):
-        return ours == theirs
+        return ours == theirs or (abs(ours) > 2**53 and float(ours) == float(theirs))
     a, b = float(ours), float(theirs)
     if math.isnan(a) or math.isnan(b):
         return math.isnan(a) and math.isnan(b)
@@ -74,7 +74,7 @@ def instant(text):
 
 
 def same_text(ours, theirs):
-    if ours == theirs or theirs == "hex:" + ours:
+    if ours == theirs or theirs in ("hex:" + ours, "hex:" + ours.replace("-", "")):
         return True
     a, b = instant(ours), instant(theirs)
     if a is None or b is None:
