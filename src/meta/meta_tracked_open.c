@@ -123,6 +123,9 @@ const frz_type *meta_stats_type_of(const meta_entry_rules *rules, const frz_sche
     if (field_id == FRZ_ID_LAST_UPDATED || field_id == FRZ_ID_ROW_ID) {
         return frz_field_row_id.type;
     }
+    if (field_id == FRZ_ID_DELETE_FILE_PATH) {
+        return frz_type_primitive(FRZ_TYPE_STRING);
+    }
     const frz_field *field = field_id < 0 ? NULL : frz_type_find_id(schema->type, field_id);
     bool usable = field != NULL && meta_type_has_bounds(field->type) &&
                   bsearch(&field_id, rules->repeated_ids, rules->repeated_count, sizeof field_id,

@@ -52,6 +52,7 @@ struct frz_stitch {
     int64_t next_row;
     int64_t rows_left; /* of all ranges */
     int64_t max_rows, max_bytes;
+    const frz_positions *deleted; /* rows in which required columns may be null; NULL: none */
     stitch_part *parts;
     size_t part_count;
     size_t part_limit;      /* parts there can be */

@@ -215,8 +215,9 @@ frz_code frz_stitch_open(const frz_table *table, const frz_entry *entry,
     stitch->entry = entry;
     stitch->max_rows = request->max_rows > 0 ? request->max_rows : DEFAULT_ROWS;
     stitch->max_bytes = request->max_bytes;
+    stitch->deleted = request->deleted;
     frz_arena_init(&stitch->arena, table->env, FRZ_ARENA_NO_LIMIT);
-    if (entry->has_deletion_vector) {
+    if (entry->has_deletion_vector && !request->with_deleted) {
         rc = frz_fail(err, FRZ_E_UNSUPPORTED, "unsupported: deletion vector of %.*s",
                       FRZ_STR_ARG(entry->location));
         goto out;

@@ -8,6 +8,7 @@
 
 #include "expr/expr.h"
 #include "format/format.h"
+#include "format/puffin/puffin_positions.h"
 #include "meta/meta_manifest.h"
 
 typedef struct frz_stitch_request {
@@ -21,6 +22,10 @@ typedef struct frz_stitch_request {
      * schema that is read, and not evaluated here. Fields that it reads prove something only if
      * they are in the projection. */
     const frz_bound_expr *filter;
+    /* The caller takes deleted rows out of what comes; else an entry with a deletion vector is
+     * refused. Required columns may be null in rows that are deleted by position (NULL: none). */
+    bool with_deleted;
+    const frz_positions *deleted;
     int64_t max_rows; /* of a batch; 0: the format's default */
     int64_t max_bytes;
 } frz_stitch_request;

@@ -25,9 +25,7 @@ typedef struct slots {
 
 static bool is_deleted(const required_check *c, int64_t row)
 {
-    (void)c;
-    (void)row;
-    return false;
+    return c->stitch->deleted != NULL && frz_positions_has(c->stitch->deleted, row);
 }
 
 static frz_code check_slots(const required_check *c, const slots *s);

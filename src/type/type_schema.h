@@ -96,7 +96,14 @@ typedef struct frz_schema {
 
 /* Reserved metadata columns. spec: Reserved Field IDs, row lineage */
 #define FRZ_ID_ROW_ID 2147483540
-#define FRZ_ID_LAST_UPDATED 2147483539 /* _last_updated_sequence_number */
+#define FRZ_ID_LAST_UPDATED 2147483539     /* _last_updated_sequence_number */
+#define FRZ_ID_ROW_FILE 2147483646         /* _file */
+#define FRZ_ID_ROW_POS 2147483645          /* _pos */
+#define FRZ_ID_ROW_DELETED 2147483644      /* _deleted */
+#define FRZ_ID_ROW_SPEC_ID 2147483643      /* _spec_id */
+#define FRZ_ID_ROW_PARTITION 2147483642    /* _partition */
+#define FRZ_ID_DELETE_FILE_PATH 2147483546 /* of position delete files */
+#define FRZ_ID_DELETE_POS 2147483545
 #define FRZ_ID_USER_MAX 2147483447
 extern const frz_field frz_field_row_id;       /* optional long "_row_id" */
 extern const frz_field frz_field_last_updated; /* optional long "_last_updated_sequence_number" */

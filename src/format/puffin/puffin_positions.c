@@ -2,6 +2,8 @@
  * Sets of row positions: blocks of 65 536 as roaring bitmaps have them, each a list, bits or runs.
  * A set from a file keeps the file's bytes; one that is made chooses the smallest kind per block.
  */
+#include <stdlib.h>
+
 #include "format/puffin/puffin_internal.h"
 
 /* ---- making ---- */
@@ -277,6 +279,46 @@ bool frz_positions_next_run(const frz_positions *set, int64_t from, frz_row_rang
         }
     }
     return found;
+}
+
+/* ---- several sets ---- */
+
+static int compare_positions(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+frz_code frz_positions_sort(const frz_env *env, int64_t *positions, size_t count,
+                            frz_positions **out, frz_error *err)
+{
+    qsort(positions, count, sizeof *positions, compare_positions);
+    return frz_positions_of(env, positions, count, out, err);
+}
+
+frz_code frz_positions_union(const frz_env *env, const frz_positions *const *sets, size_t count,
+                             frz_positions **out, frz_error *err)
+{
+    uint64_t total = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++) {
+        total += sets[i]->cardinality;
+    }
+    int64_t *all = frz_alloc_zero(env, (size_t)total, sizeof *all);
+    if (all == NULL) {
+        return frz_fail_nomem(err, (size_t)total * sizeof *all);
+    }
+    for (size_t i = 0; i < count; i++) {
+        frz_row_range run;
+        for (int64_t at = 0; frz_positions_next_run(sets[i], at, &run); at = run.end) {
+            for (int64_t p = run.start; p < run.end; p++) {
+                all[n++] = p;
+            }
+        }
+    }
+    frz_code rc = frz_positions_sort(env, all, n, out, err);
+    frz_free(env, all);
+    return rc;
 }
 
 /* ---- clearing bits ---- */

@@ -12,6 +12,12 @@ typedef struct frz_positions frz_positions;
 /* Positions in ascending order, each once or several times, none negative. */
 frz_code frz_positions_of(const frz_env *env, const int64_t *ascending, size_t count,
                           frz_positions **out, frz_error *err);
+/* Positions in any order, none negative; they are sorted. */
+frz_code frz_positions_sort(const frz_env *env, int64_t *positions, size_t count,
+                            frz_positions **out, frz_error *err);
+/* All positions of several sets. */
+frz_code frz_positions_union(const frz_env *env, const frz_positions *const *sets, size_t count,
+                             frz_positions **out, frz_error *err);
 void frz_positions_free(frz_positions *set); /* NULL is fine */
 
 uint64_t frz_positions_count(const frz_positions *set);

@@ -1,0 +1,52 @@
+/*
+ * scan: which rows of data files are deleted in a snapshot: by deletion vectors, position delete
+ * files and equality delete files. spec: Scan Planning, Delete Formats; deletion_vector of v4
+ */
+#ifndef FRZ_SCAN_DELETES_H
+#define FRZ_SCAN_DELETES_H
+
+#include "expr/expr.h"
+#include "format/puffin/puffin_positions.h"
+#include "meta/meta_tree.h"
+
+typedef struct frz_delete_options {
+    const frz_schema *schema;     /* that is read */
+    const frz_bound_expr *filter; /* deletes of rows that it does not let through may be left out;
+                                     NULL: none are */
+    size_t position_bytes; /* about, of positions that are kept for later files; 0: 256 MiB */
+    size_t key_bytes;      /* about, of keys held at once; 0: 512 MiB */
+} frz_delete_options;
+
+/* The delete files of a snapshot. Used by one thread at a time. */
+typedef struct frz_delete_index frz_delete_index;
+
+/* Read the delete manifests. Delete files are read when a data file is first asked for that they
+ * apply to. table, tree and what the options point to must outlive the index. */
+frz_code frz_delete_index_open(const frz_table *table, const frz_tree *tree,
+                               const frz_delete_options *options, frz_delete_index **out,
+                               frz_error *err);
+void frz_delete_index_free(frz_delete_index *index); /* NULL is fine */
+/* Delete files and vectors read so far. */
+int64_t frz_delete_index_files(const frz_delete_index *index);
+
+/* ---- one data file ---- */
+
+typedef struct frz_file_deletes frz_file_deletes;
+
+/* What deletes rows of a data file; NULL if nothing does. It is freed before the index is asked
+ * again. index NULL: there are no delete files, only the entry's own deletion vector counts. */
+frz_code frz_file_deletes_find(frz_delete_index *index, const frz_table *table,
+                               const frz_entry *entry, frz_file_deletes **out, frz_error *err);
+void frz_file_deletes_free(frz_file_deletes *deletes); /* NULL is fine */
+/* Rows deleted by position; NULL: none. Rows behind the end of the file may be among them. */
+const frz_positions *frz_file_deletes_positions(const frz_file_deletes *deletes);
+/* The projection and behind it what else must be read so that keys can be compared: it itself if
+ * that is nothing. */
+frz_code frz_file_deletes_read_type(const frz_file_deletes *deletes, const frz_type *projection,
+                                    frz_arena *arena, const frz_type **out, frz_error *err);
+/* Clear the bits of deleted rows: bit i is row i of the batch, which has the read type. Up to eight
+ * bytes behind the bits may be touched. */
+frz_code frz_file_deletes_clear(const frz_file_deletes *deletes, const frz_type *read_type,
+                                const frz_batch *batch, uint8_t *bits, frz_error *err);
+
+#endif
