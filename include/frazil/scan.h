@@ -53,6 +53,8 @@ typedef struct frz_scan_report {
     int64_t groups_by_dictionary; /**< skipped because no value is in their dictionaries */
     int64_t groups_by_bloom;      /**< skipped by their bloom filters */
     int64_t pages_by_index;       /**< pages of the filter's columns, skipped by the page index */
+    int64_t delete_files;         /**< delete files and deletion vectors that were read */
+    int64_t rows_deleted;         /**< of the rows read, deleted */
 } frz_scan_report;
 
 /**

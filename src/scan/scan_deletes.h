@@ -26,7 +26,10 @@ frz_code frz_delete_index_open(const frz_table *table, const frz_tree *tree,
                                const frz_delete_options *options, frz_delete_index **out,
                                frz_error *err);
 void frz_delete_index_free(frz_delete_index *index); /* NULL is fine */
-/* Delete files and vectors read so far. */
+/* The fields that equality deletes compare: their statistics in data entries tell which apply. */
+frz_code frz_delete_index_keys(const frz_delete_index *index, frz_arena *arena, const int32_t **ids,
+                               size_t *count, frz_error *err);
+/* Delete files, and vectors of delete manifests, read so far. */
 int64_t frz_delete_index_files(const frz_delete_index *index);
 
 /* ---- one data file ---- */

@@ -111,6 +111,39 @@ out:
     return rc;
 }
 
+frz_code frz_delete_index_keys(const frz_delete_index *index, frz_arena *arena, const int32_t **ids,
+                               size_t *count, frz_error *err)
+{
+    size_t most = 0, n = 0;
+    for (size_t i = 0; i < index->group_count; i++) {
+        most += index->groups[i].id_count;
+    }
+    int32_t *list = frz_arena_array(arena, most + 1, sizeof *list);
+    if (list == NULL) {
+        return frz_fail_nomem(err, most * sizeof *list);
+    }
+    for (size_t i = 0; i < index->group_count; i++) {
+        const key_group *group = &index->groups[i];
+        if (i > 0 && compare_ids(group->ids, group->id_count, index->groups[i - 1].ids,
+                                 index->groups[i - 1].id_count) == 0) {
+            continue; /* of another partition */
+        }
+        memcpy(list + n, group->ids, group->id_count * sizeof *list);
+        n += group->id_count;
+    }
+    if (n > 1) {
+        qsort(list, n, sizeof *list, compare_i32);
+    }
+    *count = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0 || list[i] != list[i - 1]) {
+            list[(*count)++] = list[i];
+        }
+    }
+    *ids = list;
+    return FRZ_OK;
+}
+
 /* ---- can a file's keys be in a data file? ---- */
 
 static bool may_have_null(const frz_field_stats *stats)

@@ -75,9 +75,6 @@ static frz_code read_vector(frz_delete_index *index, const frz_table *table,
                       (long long)frz_positions_last(set), (long long)data->record_count);
         goto out;
     }
-    if (index != NULL) {
-        index->files_read++;
-    }
     rc = delete_add_positions(deletes, set, err);
     set = NULL;
 out:
@@ -268,6 +265,7 @@ static frz_code find_in_index(frz_delete_index *index, const frz_entry *entry, f
     if (vector != NULL) {
         FRZ_TRY(read_vector(index, index->table, &vector->entry->deletion_vector, vector->location,
                             entry, deletes, err));
+        index->files_read++;
     } else if (!entry->has_deletion_vector) {
         FRZ_TRY(find_positions(index, &data, deletes, err));
     }

@@ -6,8 +6,46 @@
 
 #include "expr/expr.h"
 #include "frazil/scan.h"
+#include "scan/scan_deletes.h"
 #include "scan/scan_plan.h"
+#include "scan/scan_row_columns.h"
 #include "scan/scan_stitch.h"
+
+/* ---- a scan ---- */
+
+struct frz_scan {
+    const frz_env *env;
+    frz_table *table; /* owned reference */
+    frz_arena arena;
+    frz_plan *plan;              /* NULL: the table has no snapshot */
+    frz_delete_index *deletes;   /* NULL: there are no delete files */
+    const frz_type *stored_type; /* what is read of files for output and filter */
+    const frz_type *read_type;   /* the same and, behind it, columns about rows */
+    const frz_type *output_type;
+    const size_t *output_index; /* of output column i in read_type */
+    bool shows_deleted;         /* _deleted is read: deleted rows are not taken out */
+    frz_bound_expr *filter;
+    int64_t left; /* rows to go; negative: all */
+    int64_t batch_rows, batch_bytes;
+    frz_scan_report report;
+    /* the file at hand */
+    frz_task task;
+    frz_file_deletes *file_deletes; /* NULL: none */
+    frz_arena file_arena;
+    const frz_type *file_type; /* of its batches: stored_type and keys of deletes */
+    frz_stitch *stitch;        /* NULL: there is none */
+};
+
+/* ---- scan_open.c ---- */
+
+/* Add what a reader did. */
+void scan_add_counts(const frz_stitch *stitch, frz_scan_report *report);
+
+/* ---- scan_read.c ---- */
+
+/* The rows of one batch that are wanted; out stays empty if there are none. */
+frz_code scan_take_batch(frz_scan *scan, const frz_batch *batch, struct ArrowArray *out,
+                         frz_error *err);
 
 /* ---- the stitching reader, taken apart ---- */
 

@@ -45,6 +45,8 @@ typedef struct frz_plan frz_plan;
 /* table and what the options point to must outlive the plan. */
 frz_code frz_plan_open(const frz_table *table, const frz_plan_options *options, frz_plan **out,
                        frz_error *err);
+/* Decode statistics of more fields in entries of manifests; before the first task is asked for. */
+frz_code frz_plan_add_stats(frz_plan *plan, const int32_t *field_ids, size_t count, frz_error *err);
 /* FRZ_END behind the last task. */
 frz_code frz_plan_next(frz_plan *plan, frz_task *out, frz_error *err);
 const frz_tree *frz_plan_tree(const frz_plan *plan);

@@ -311,6 +311,35 @@ out:
     return rc;
 }
 
+static bool holds_id(const int32_t *ids, size_t count, int32_t id)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (ids[i] == id) {
+            return true;
+        }
+    }
+    return false;
+}
+
+frz_code frz_plan_add_stats(frz_plan *plan, const int32_t *field_ids, size_t count, frz_error *err)
+{
+    size_t before = plan->stats.field_count;
+    int32_t *ids = frz_arena_array(&plan->arena, before + count, sizeof *ids);
+    if (ids == NULL) {
+        return frz_fail_nomem(err, (before + count) * sizeof *ids);
+    }
+    if (before > 0) {
+        memcpy(ids, plan->stats.field_ids, before * sizeof *ids);
+    }
+    plan->stats.field_ids = ids;
+    for (size_t i = 0; i < count; i++) {
+        if (!holds_id(ids, plan->stats.field_count, field_ids[i])) {
+            ids[plan->stats.field_count++] = field_ids[i];
+        }
+    }
+    return FRZ_OK;
+}
+
 /* ---- opening ---- */
 
 frz_code frz_plan_open(const frz_table *table, const frz_plan_options *options, frz_plan **out,

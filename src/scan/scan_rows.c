@@ -1,0 +1,255 @@
+/*
+ * Scans: from a batch of the stitching reader to the rows that are wanted: without deleted rows,
+ * with columns about rows, filtered, with the output's columns.
+ */
+#include "scan/scan_internal.h"
+
+/* ---- deleted rows ---- */
+
+static frz_code new_bits(const frz_scan *scan, int64_t rows, uint8_t **out, frz_error *err)
+{
+    size_t bytes = frz_bitmap_bytes(rows) + 8;
+    *out = frz_alloc(scan->env, bytes);
+    return *out == NULL ? frz_fail_nomem(err, bytes) : FRZ_OK;
+}
+
+/* A bit for each row that is not deleted; NULL: none is. */
+static frz_code find_live(frz_scan *scan, const frz_batch *batch, uint8_t **out, int64_t *count,
+                          frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    uint8_t *bits = NULL;
+    int64_t rows = batch->array.length;
+    *count = rows;
+    if (scan->file_deletes == NULL) {
+        return FRZ_OK;
+    }
+    FRZ_TRY(new_bits(scan, rows, &bits, err));
+    memset(bits, 0xff, frz_bitmap_bytes(rows));
+    FRZ_TRY(frz_file_deletes_clear(scan->file_deletes, scan->file_type, batch, bits, err));
+    *count = frz_bitmap_count(bits, 0, rows);
+    scan->report.rows_deleted += rows - *count;
+    if (*count < rows) {
+        *out = bits;
+        bits = NULL;
+    }
+out:
+    frz_free(scan->env, bits);
+    return rc;
+}
+
+/* ---- columns about rows ---- */
+
+/* The columns of read_type, by reference. */
+static frz_code add_row_columns(const frz_scan *scan, const frz_batch *batch, const uint8_t *live,
+                                struct ArrowArray *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    size_t n = scan->read_type->field_count, made = 0;
+    int64_t rows = batch->array.length;
+    const frz_row_window window = {.table = scan->table,
+                                   .entry = scan->task.entry,
+                                   .first_row = batch->first_row,
+                                   .rows = rows,
+                                   .live = live};
+    struct ArrowArray *columns = frz_alloc_zero(scan->env, n, sizeof *columns);
+    if (columns == NULL) {
+        return frz_fail_nomem(err, n * sizeof *columns);
+    }
+    for (; made < n; made++) {
+        FRZ_TRY(made < scan->stored_type->field_count
+                    ? frz_array_slice(scan->env, batch->array.children[made], 0, rows,
+                                      &columns[made], err)
+                    : frz_row_column_make(&window, &scan->read_type->fields[made], &columns[made],
+                                          err));
+    }
+    made = 0; /* the columns move, also on failure */
+    FRZ_TRY(frz_batch_make(scan->env, rows, columns, n, out, err));
+out:
+    for (size_t i = 0; i < made; i++) {
+        frz_array_release(&columns[i]);
+    }
+    frz_free(scan->env, columns);
+    return rc;
+}
+
+/* ---- filter and output ---- */
+
+/* A struct that was read with more children than asked for, because keys of deletes are there. */
+static bool has_more(const frz_type *type, const struct ArrowArray *array)
+{
+    if (type->id != FRZ_TYPE_STRUCT) {
+        return false;
+    }
+    if ((size_t)array->n_children > type->field_count) {
+        return true;
+    }
+    for (size_t i = 0; i < type->field_count; i++) {
+        if (has_more(type->fields[i].type, array->children[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Some rows of a column (selection NULL: all), by reference where possible. */
+static frz_code take_column(const frz_scan *scan, const frz_type *type,
+                            const struct ArrowArray *source, int64_t rows, const uint8_t *selection,
+                            int64_t selected, struct ArrowArray *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    uint8_t *all = NULL;
+    if (selection == NULL && !has_more(type, source)) {
+        return frz_array_slice(scan->env, source, 0, rows, out, err);
+    }
+    if (selection == NULL) {
+        FRZ_TRY(new_bits(scan, rows, &all, err));
+        memset(all, 0xff, frz_bitmap_bytes(rows));
+    }
+    rc = frz_array_filter(scan->env, type, source, selection == NULL ? all : selection, selected,
+                          out, err);
+out:
+    frz_free(scan->env, all);
+    return rc;
+}
+
+/* The columns of a type of the rows that are selected (NULL: all); index: their places in the
+ * batch, NULL: as they come. */
+static frz_code take_columns(const frz_scan *scan, const frz_type *type, const size_t *index,
+                             const struct ArrowArray *batch, const uint8_t *selection,
+                             int64_t selected, struct ArrowArray *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    size_t n = type->field_count, made = 0;
+    struct ArrowArray *columns = frz_alloc_zero(scan->env, n, sizeof *columns);
+    if (columns == NULL) {
+        return frz_fail_nomem(err, n * sizeof *columns);
+    }
+    for (; made < n; made++) {
+        FRZ_TRY(take_column(scan, type->fields[made].type,
+                            batch->children[index == NULL ? made : index[made]], batch->length,
+                            selection, selected, &columns[made], err));
+    }
+    made = 0; /* the columns move, also on failure */
+    FRZ_TRY(frz_batch_make(scan->env, selected, columns, n, out, err));
+out:
+    for (size_t i = 0; i < made; i++) {
+        frz_array_release(&columns[i]);
+    }
+    frz_free(scan->env, columns);
+    return rc;
+}
+
+/* Keep only the first rows of a batch. */
+static frz_code cut(const frz_scan *scan, struct ArrowArray *batch, int64_t rows, frz_error *err)
+{
+    struct ArrowArray whole;
+    frz_array_move(batch, &whole);
+    frz_code rc = frz_batch_slice(scan->env, &whole, 0, rows, batch, err);
+    frz_array_release(&whole);
+    return rc;
+}
+
+static frz_code put_out(const frz_scan *scan, const struct ArrowArray *batch,
+                        const uint8_t *selection, int64_t selected, struct ArrowArray *out,
+                        frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    if (selected == 0) {
+        return FRZ_OK;
+    }
+    FRZ_TRY(take_columns(scan, scan->output_type, scan->output_index, batch,
+                         selected == batch->length ? NULL : selection, selected, out, err));
+    if (scan->left >= 0 && scan->left < out->length) {
+        rc = cut(scan, out, scan->left, err);
+    }
+out:
+    return rc;
+}
+
+static int64_t both(uint8_t *bits, const uint8_t *more, int64_t rows)
+{
+    for (size_t i = 0; i < frz_bitmap_bytes(rows); i++) {
+        bits[i] &= more[i];
+    }
+    return frz_bitmap_count(bits, 0, rows);
+}
+
+/* Rows of a batch of read_type that the filter lets through, of those that live has (NULL: all). */
+static frz_code filter_rows(const frz_scan *scan, const struct ArrowArray *batch, int64_t first_row,
+                            const uint8_t *live, uint8_t *selection, int64_t *selected,
+                            frz_error *err)
+{
+    frz_code rc =
+        frz_expr_select(scan->filter, scan->read_type, batch, first_row, selection, selected, err);
+    if (rc == FRZ_OK && live != NULL) {
+        *selected = both(selection, live, batch->length);
+    }
+    return rc;
+}
+
+/* The filter failed, maybe for the sake of a row that is deleted: ask again without such rows. */
+static frz_code filter_live_rows(const frz_scan *scan, const struct ArrowArray *batch,
+                                 int64_t first_row, const uint8_t *live, int64_t live_count,
+                                 struct ArrowArray *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    int64_t selected = 0;
+    uint8_t *selection = NULL;
+    struct ArrowArray rows = {0};
+    FRZ_TRY(take_columns(scan, scan->read_type, NULL, batch, live, live_count, &rows, err));
+    FRZ_TRY(new_bits(scan, live_count, &selection, err));
+    FRZ_TRY(filter_rows(scan, &rows, first_row, NULL, selection, &selected, err));
+    rc = put_out(scan, &rows, selection, selected, out, err);
+out:
+    frz_free(scan->env, selection);
+    frz_array_release(&rows);
+    return rc;
+}
+
+static frz_code filter_batch(const frz_scan *scan, const struct ArrowArray *batch,
+                             int64_t first_row, const uint8_t *live, int64_t live_count,
+                             struct ArrowArray *out, frz_error *err)
+{
+    int64_t selected = 0;
+    uint8_t *selection = NULL;
+    frz_code rc = new_bits(scan, batch->length, &selection, err);
+    if (rc == FRZ_OK) {
+        rc = filter_rows(scan, batch, first_row, live, selection, &selected, err);
+        if (rc == FRZ_OK) {
+            rc = put_out(scan, batch, selection, selected, out, err);
+        } else if (live != NULL && rc != FRZ_E_NOMEM) {
+            rc = filter_live_rows(scan, batch, first_row, live, live_count, out, err);
+        }
+    }
+    frz_free(scan->env, selection);
+    return frz_context(err, rc, "filtering %.*s", FRZ_STR_ARG(scan->task.entry->location));
+}
+
+frz_code scan_take_batch(frz_scan *scan, const frz_batch *batch, struct ArrowArray *out,
+                         frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    int64_t live_count = 0;
+    uint8_t *live = NULL;
+    struct ArrowArray extended = {0};
+    const struct ArrowArray *rows = &batch->array;
+    scan->report.rows_read += rows->length;
+    FRZ_TRY(find_live(scan, batch, &live, &live_count, err));
+    if (live_count == 0 && !scan->shows_deleted) {
+        goto out;
+    }
+    if (scan->read_type->field_count > scan->stored_type->field_count) {
+        FRZ_TRY(add_row_columns(scan, batch, live, &extended, err));
+        rows = &extended;
+    }
+    const uint8_t *taken = scan->shows_deleted ? NULL : live;
+    int64_t taken_count = scan->shows_deleted ? rows->length : live_count;
+    rc = scan->filter == NULL
+             ? put_out(scan, rows, taken, taken_count, out, err)
+             : filter_batch(scan, rows, batch->first_row, taken, taken_count, out, err);
+out:
+    frz_free(scan->env, live);
+    frz_array_release(&extended);
+    return rc;
+}
