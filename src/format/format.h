@@ -88,8 +88,8 @@ typedef struct frz_format_model {
 /* The format by name, case-insensitive; FRZ_E_UNSUPPORTED "no reader for format orc". */
 frz_code frz_format_by_name(frz_str name, const frz_format_model **out, frz_error *err);
 
-/* Open a file by its magic bytes. If mapping is given and the file has no ids at all, ids come from
- * the mapping (per subtree without ids). location is the resolved one. */
+/* Open a file by its magic bytes. If a mapping is given, fields without an id get theirs from it.
+ * location is the resolved one. */
 frz_code frz_data_file_open(const frz_env *env, const char *location,
                             const frz_name_mapping *mapping, frz_data_file **out, frz_error *err);
 void frz_data_file_close(frz_data_file *file); /* NULL is fine */

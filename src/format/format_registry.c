@@ -60,49 +60,9 @@ static frz_code format_by_magic(const uint8_t *first, size_t len, const frz_form
 
 /* ---- name mapping ---- */
 
-static bool has_ids(const frz_field *field)
-{
-    if (field->id != FRZ_ID_NONE) {
-        return true;
-    }
-    for (size_t i = 0; i < field->type->field_count; i++) {
-        if (has_ids(&field->type->fields[i])) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/*
- * Ids of the mapping for every top-level field without any id of its own. A field that would get an
- * id which the file already uses stays without: two columns of one id could not be told apart.
- */
 static frz_code apply_mapping(frz_data_file *file, const frz_name_mapping *mapping, frz_error *err)
 {
-    frz_code rc = FRZ_OK;
-    const frz_type *own = file->type;
-    const frz_type *mapped;
-    FRZ_TRY(frz_name_mapping_apply(&file->mapped, mapping, own, &mapped, err));
-    frz_field *fields = frz_arena_array(&file->mapped, own->field_count, sizeof *fields);
-    if (fields == NULL) {
-        rc = frz_fail_nomem(err, own->field_count * sizeof *fields);
-        goto out;
-    }
-    bool any = false;
-    bool own_ids = false; /* mostly there are none, and looking for each would take long */
-    for (size_t i = 0; i < own->field_count && !own_ids; i++) {
-        own_ids = has_ids(&own->fields[i]);
-    }
-    for (size_t i = 0; i < own->field_count; i++) {
-        int32_t id = mapped->fields[i].id;
-        bool keep = own_ids && (has_ids(&own->fields[i]) || frz_type_find_id(own, id) != NULL);
-        fields[i] = keep ? own->fields[i] : mapped->fields[i];
-        any = any || !keep;
-    }
-    if (any) {
-        FRZ_TRY(frz_type_struct_of(&file->mapped, fields, own->field_count, &file->type, err));
-    }
-out:
+    frz_code rc = frz_name_mapping_apply(&file->mapped, mapping, file->type, &file->type, err);
     return frz_context(err, rc, "applying the name mapping to %s", frz_file_location(file->file));
 }
 

@@ -29,14 +29,51 @@ static bool any_field_has_id(const frz_type *type)
     return type->field_count == 0;
 }
 
+static const char mapping_hint[] = "set the table property schema.name-mapping.default";
+
+/* Structs without any id inside could only be read as defaults, at any depth. */
+static frz_code check_member_ids(const frz_data_file *file, const frz_field *stored,
+                                 const frz_field *wanted, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const frz_type *type = stored->type;
+    bool is_struct = type->id == FRZ_TYPE_STRUCT;
+    if (type->id != wanted->type->id || !frz_type_is_nested(type)) {
+        return FRZ_OK; /* what is wrong about it, the reader says */
+    }
+    if (is_struct && !any_field_has_id(type)) {
+        rc =
+            frz_fail(err, FRZ_E_CORRUPT,
+                     "%s: members of \"%.*s\" have no field ids and no name mapping gives them any",
+                     frz_data_file_location(file), FRZ_STR_ARG(stored->name));
+        frz_hint(err, mapping_hint);
+        goto out;
+    }
+    for (size_t i = 0; i < wanted->type->field_count; i++) {
+        const frz_field *field = &wanted->type->fields[i];
+        const frz_field *below =
+            is_struct ? frz_type_field_by_id(type, field->id) : &type->fields[i];
+        if (below != NULL) {
+            FRZ_TRY(check_member_ids(file, below, field, err));
+        }
+    }
+out:
+    return rc;
+}
+
 /* A file that was cut or exchanged shows in its size, before a byte of it is believed. Writers of
- * versions 1 to 3 record other sizes, too, without their readers minding. */
-static frz_code check_size(const frz_env *env, const char *location, int64_t recorded,
-                           frz_error *err)
+ * older versions got it wrong here and there, and no reader of theirs looks at it. */
+static frz_code check_size(const frz_table *table, const char *location, int64_t recorded,
+                           bool strict, frz_error *err)
 {
     uint64_t size = 0;
-    frz_code rc = frz_file_stat(env, location, &size, err);
-    if (rc == FRZ_OK && (recorded < 0 || size != (uint64_t)recorded)) {
+    frz_code rc = frz_file_stat(table->env, location, &size, err);
+    bool differs = rc == FRZ_OK && (recorded < 0 || size != (uint64_t)recorded);
+    if (differs && !strict) {
+        frz_log(table->env, "scan", FRZ_LOG_WARN,
+                "%s: file has %llu bytes, its manifest entry says %lld", location,
+                (unsigned long long)size, (long long)recorded);
+    } else if (differs) {
         rc = frz_fail(err, FRZ_E_CORRUPT, "%s: file has %llu bytes, its manifest entry says %lld",
                       location, (unsigned long long)size, (long long)recorded);
     }
@@ -55,10 +92,9 @@ frz_code frz_stitch_open_file(const frz_table *table, const frz_entry *entry,
         column_file == NULL && table->has_mapping ? &table->mapping : NULL;
     FRZ_TRY(frz_table_resolve_access(
         table, column_file == NULL ? entry->location : column_file->location, &location, err));
-    if (!entry->is_legacy || column_file != NULL) {
-        FRZ_TRY(check_size(table->env, location,
-                           column_file == NULL ? entry->file_size : column_file->file_size, err));
-    }
+    FRZ_TRY(check_size(table, location,
+                       column_file == NULL ? entry->file_size : column_file->file_size,
+                       !entry->is_legacy || column_file != NULL, err));
     FRZ_TRY(frz_data_file_open(table->env, location, mapping, &file, err));
     if (frz_data_file_row_count(file) != entry->record_count) {
         rc = frz_fail(err, FRZ_E_CORRUPT, "%s: file has %lld rows, its manifest entry says %lld",
@@ -69,7 +105,7 @@ frz_code frz_stitch_open_file(const frz_table *table, const frz_entry *entry,
     if (!any_field_has_id(frz_data_file_type(file))) {
         rc = frz_fail(err, FRZ_E_CORRUPT,
                       "%s: columns have no field ids and no name mapping gives them any", location);
-        frz_hint(err, "set the table property schema.name-mapping.default");
+        frz_hint(err, mapping_hint);
         goto out;
     }
     *out = file;
@@ -123,10 +159,15 @@ static const frz_field *find_stored(const frz_type *file, const field_way *way)
 static frz_code is_stored(frz_stitch *stitch, const frz_column_file *provider, const field_way *way,
                           size_t *part, bool *stored, frz_error *err)
 {
-    frz_code rc = stitch_part_for(stitch, provider, part, err);
-    if (rc == FRZ_OK) {
-        *stored = find_stored(frz_data_file_type(stitch->parts[*part].file), way) != NULL;
+    frz_code rc = FRZ_OK;
+    FRZ_TRY(stitch_part_for(stitch, provider, part, err));
+    const frz_data_file *file = stitch->parts[*part].file;
+    const frz_field *found = find_stored(frz_data_file_type(file), way);
+    *stored = found != NULL;
+    if (found != NULL) {
+        FRZ_TRY(check_member_ids(file, found, way->field, err));
     }
+out:
     return rc;
 }
 

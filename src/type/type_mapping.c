@@ -207,39 +207,57 @@ static const frz_name_mapping_field *find_name(const frz_name_mapping *mapping, 
     return NULL;
 }
 
-static bool has_ids(const frz_type *type)
+static const frz_name_mapping_field *find_id(const frz_name_mapping *mapping, int32_t id,
+                                             size_t *next)
 {
-    for (size_t i = 0; i < type->field_count; i++) {
-        if (type->fields[i].id != FRZ_ID_NONE || has_ids(type->fields[i].type)) {
-            return true;
+    for (size_t i = 0; i < mapping->field_count; i++) {
+        size_t at = (*next + i) % mapping->field_count;
+        if (mapping->fields[at].field_id == id) {
+            *next = at + 1;
+            return &mapping->fields[at];
         }
     }
-    return false;
+    return NULL;
 }
 
-static frz_code apply_level(frz_arena *arena, const frz_name_mapping *mapping, const frz_type *type,
-                            bool top, const frz_type **out, frz_error *err)
+/* Of all fields below: does any have an id, does any have none? */
+static void look_for_ids(const frz_type *type, bool *some, bool *missing)
+{
+    for (size_t i = 0; i < type->field_count && !(*some && *missing); i++) {
+        *some = *some || type->fields[i].id != FRZ_ID_NONE;
+        *missing = *missing || type->fields[i].id == FRZ_ID_NONE;
+        look_for_ids(type->fields[i].type, some, missing);
+    }
+}
+
+typedef struct mapper {
+    frz_arena *arena;
+    const frz_type *own; /* the whole file if it has ids, else NULL */
+} mapper;
+
+static frz_code apply_level(const mapper *m, const frz_name_mapping *mapping, const frz_type *type,
+                            const frz_type **out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     size_t next = 0;
-    frz_field *fields = frz_arena_array(arena, type->field_count, sizeof *fields);
-    frz_type *made = frz_arena_alloc(arena, sizeof *made);
+    frz_field *fields = frz_arena_array(m->arena, type->field_count, sizeof *fields);
+    frz_type *made = frz_arena_alloc(m->arena, sizeof *made);
     if (fields == NULL || made == NULL) {
         return frz_fail_nomem(err, type->field_count * sizeof *fields);
     }
     for (size_t i = 0; i < type->field_count; i++) {
-        fields[i] = type->fields[i];
-        if (top && (fields[i].id != FRZ_ID_NONE || has_ids(fields[i].type))) {
-            continue; /* the file says itself what this column is */
-        }
-        const frz_name_mapping_field *found = find_name(mapping, fields[i].name, &next);
-        if (found == NULL) {
+        frz_field *field = &fields[i];
+        *field = type->fields[i];
+        bool has_id = field->id != FRZ_ID_NONE;
+        const frz_name_mapping_field *found =
+            has_id ? find_id(mapping, field->id, &next) : find_name(mapping, field->name, &next);
+        if (found == NULL ||
+            (!has_id && m->own != NULL && frz_type_find_id(m->own, found->field_id) != NULL)) {
             continue;
         }
-        fields[i].id = found->field_id;
-        if (fields[i].type->field_count > 0) {
-            FRZ_TRY(
-                apply_level(arena, &found->children, fields[i].type, false, &fields[i].type, err));
+        field->id = found->field_id;
+        if (field->type->field_count > 0) {
+            FRZ_TRY(apply_level(m, &found->children, field->type, &field->type, err));
         }
     }
     *made = *type;
@@ -253,10 +271,16 @@ frz_code frz_name_mapping_apply(frz_arena *arena, const frz_name_mapping *mappin
                                 const frz_type *struct_type, const frz_type **out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    const frz_type *made;
-    FRZ_TRY(apply_level(arena, mapping, struct_type, true, &made, err));
-    FRZ_TRY(frz_context(err, type_check_ids(arena->env, made, err),
-                        "columns of the file by name mapping"));
+    const frz_type *made = struct_type;
+    bool some = false; /* mostly there are none, and looking for each would take long */
+    bool missing = false;
+    look_for_ids(struct_type, &some, &missing);
+    if (missing) {
+        mapper m = {arena, some ? struct_type : NULL};
+        FRZ_TRY(apply_level(&m, mapping, struct_type, &made, err));
+        FRZ_TRY(frz_context(err, type_check_ids(arena->env, made, err),
+                            "columns of the file by name mapping"));
+    }
     *out = made;
 out:
     return rc;

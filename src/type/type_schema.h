@@ -230,10 +230,12 @@ frz_code frz_name_mapping_parse(frz_arena *arena, frz_str json, frz_name_mapping
 /* The mapping of a schema's own names, as compact JSON. */
 frz_code frz_name_mapping_of(const frz_env *env, const frz_type *struct_type, frz_buf *out,
                              frz_error *err);
-/* Fill in ids of a type tree read from a file: fields that the mapping does not name keep
- * FRZ_ID_NONE.
- * A list's element is named "element", a map's children "key" and "value". Names and types without
- * children are shared with the source; so are they by frz_type_assign_ids. */
+/* Fill in ids of a type tree read from a file, at every depth: a field that has an id keeps it, and
+ * what is below it is looked for below the mapping's field of that id; others go by their names.
+ * Fields that the mapping does not name keep FRZ_ID_NONE, and so do those that would get an id
+ * which another column of the file has: two of one id could not be told apart. A list's element is
+ * named "element", a map's children "key" and "value". Names and types without children are shared
+ * with the source; so are they by frz_type_assign_ids. */
 frz_code frz_name_mapping_apply(frz_arena *arena, const frz_name_mapping *mapping,
                                 const frz_type *struct_type, const frz_type **out, frz_error *err);
 /* Number a tree that has no ids: from next_id on, parents before children, breadth first as

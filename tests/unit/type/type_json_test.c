@@ -292,6 +292,49 @@ static void mapping__fills_in_ids_by_name(void **state)
     frz_arena_reset(&arena);
 }
 
+/* Ids on the outside and none inside, and the other way round: each part without ids gets its own.
+ */
+static void mapping__fills_in_parts_without_ids(void **state)
+{
+    frz_error err = {0};
+    frz_arena arena;
+    frz_name_mapping mapping = {0};
+    const frz_type *mapped = NULL;
+    char text[300];
+    const frz_type *number = frz_type_primitive(FRZ_TYPE_LONG);
+    frz_field inner[] = {plain("x", number), plain("y", number)};
+    frz_type point = {.id = FRZ_TYPE_STRUCT, .fields = inner, .field_count = 2};
+    frz_field element = plain("element", &point);
+    frz_type list = {.id = FRZ_TYPE_LIST, .fields = &element, .field_count = 1};
+    frz_field known[] = {plain("x", number)};
+    known[0].id = 9;
+    frz_type half = {.id = FRZ_TYPE_STRUCT, .fields = known, .field_count = 1};
+    frz_field top[] = {plain("renamed", &point), plain("l", &list), plain("h", &half),
+                       plain("twin", number)};
+    frz_type root = {.id = FRZ_TYPE_STRUCT, .fields = top, .field_count = 4};
+    top[0].id = 1; /* by its id, whatever its name */
+    top[1].id = 4;
+    frz_arena_init(&arena, *state, FRZ_ARENA_NO_LIMIT);
+    assert_ok(
+        frz_name_mapping_parse(
+            &arena,
+            FRZ_STR("[{\"field-id\":1,\"names\":[\"p\"],\"fields\":[{\"field-id\":2,\"names\":["
+                    "\"x\"]},{\"field-id\":3,\"names\":[\"y\"]}]},"
+                    "{\"field-id\":4,\"names\":[\"l\"],\"fields\":[{\"field-id\":5,\"names\":["
+                    "\"element\"],\"fields\":[{\"field-id\":6,\"names\":[\"y\"]}]}]},"
+                    "{\"field-id\":8,\"names\":[\"h\"],\"fields\":[{\"field-id\":10,\"names\":["
+                    "\"x\"]}]},{\"field-id\":9,\"names\":[\"twin\"]}]"),
+            &mapping, &err),
+        &err);
+    assert_ok(frz_name_mapping_apply(&arena, &mapping, &root, &mapped, &err), &err);
+    assert_string_equal(frz_type_text(mapped, text, sizeof text),
+                        "struct<1: renamed: struct<2: x: long, 3: y: long>, "
+                        "4: l: list<struct<x: long, 6: y: long>>, "
+                        "8: h: struct<9: x: long>, twin: long>");
+    assert_int_equal(mapped->fields[1].type->fields[0].id, 5);
+    frz_arena_reset(&arena);
+}
+
 static void mapping__of_a_schema_applies_to_its_names(void **state)
 {
     frz_error err = {0};
@@ -401,6 +444,7 @@ int main(void)
         TEST_WITH_ENV(schema_json__unknown_members_are_ignored),
         TEST_WITH_ENV(value_json__there_and_back),
         TEST_WITH_ENV(mapping__fills_in_ids_by_name),
+        TEST_WITH_ENV(mapping__fills_in_parts_without_ids),
         TEST_WITH_ENV(mapping__of_a_schema_applies_to_its_names),
         TEST_WITH_ENV(mapping__names_are_escaped),
         TEST_WITH_ENV(mapping__bad_json_is_corrupt),
