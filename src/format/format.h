@@ -30,7 +30,11 @@ typedef struct frz_read_request {
     size_t range_count;
     int64_t max_rows;  /* of a batch; 0: 65 536 */
     int64_t max_bytes; /* of a batch, about; 0: 16 MiB */
-    bool no_ahead;     /* threads do not read batches before their turn: other readers run beside */
+    /* Of maps from int, only entries with these keys are of use, ascending; NULL: all. A format may
+     * leave out the others. */
+    const int32_t *map_keys;
+    size_t map_key_count;
+    bool no_ahead; /* threads do not read batches before their turn: other readers run beside */
 } frz_read_request;
 
 /* What pruning inside a file left out, and by what it was proven. */

@@ -96,6 +96,7 @@ typedef struct meta_legacy_field {
 
 typedef struct meta_legacy_stats {
     meta_legacy_field *fields; /* ascending by id */
+    int32_t *field_ids;        /* the same */
     size_t count;
 } meta_legacy_stats;
 

@@ -63,13 +63,18 @@ frz_code meta_legacy_stats_of(const meta_entry_rules *rules, const frz_schema *s
 {
     frz_code rc = FRZ_OK;
     collector c = {rules, schema, out};
-    *out = (meta_legacy_stats){NULL, 0};
+    *out = (meta_legacy_stats){.count = 0};
     FRZ_TRY(collect(&c, choice, err));
     size_t count = out->count;
     out->fields = frz_arena_array(arena, count, sizeof *out->fields);
     FRZ_TRY(out->fields == NULL ? frz_fail_nomem(err, count * sizeof *out->fields) : FRZ_OK);
     FRZ_TRY(collect(&c, choice, err));
     qsort(out->fields, out->count, sizeof *out->fields, compare_fields);
+    out->field_ids = frz_arena_array(arena, count, sizeof *out->field_ids);
+    FRZ_TRY(out->field_ids == NULL ? frz_fail_nomem(err, count * sizeof *out->field_ids) : FRZ_OK);
+    for (size_t i = 0; i < out->count; i++) {
+        out->field_ids[i] = out->fields[i].field_id;
+    }
 out:
     return rc;
 }

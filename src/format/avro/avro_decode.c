@@ -383,20 +383,55 @@ static const uint8_t *get_count(avro_decoder *d, const avro_op *op, const uint8_
     return next;
 }
 
-/* Items are given room some at a time, so that it follows what is really there. */
-static const uint8_t *get_block(avro_decoder *d, const avro_op *op, const uint8_t *p, size_t count)
+static bool is_wanted(const avro_wanted *wanted, int32_t key)
+{
+    size_t i = 0;
+    while (i < wanted->count && wanted->keys[i] < key) {
+        i++;
+    }
+    return i < wanted->count && wanted->keys[i] == key;
+}
+
+/* Entries of a map whose keys are of use; *kept tells how many. */
+static const uint8_t *get_entries(avro_decoder *d, const avro_op *op, const uint8_t *p,
+                                  size_t count, size_t *kept)
+{
+    const avro_wanted *wanted = op->wanted;
+    for (size_t i = 0; i < count && p != NULL; i++) {
+        int32_t key = 0;
+        const uint8_t *value = get_int(d, &op->body->ops[0], p, &key);
+        if (value == NULL) {
+            return NULL;
+        }
+        bool keep = is_wanted(wanted, key);
+        p = keep ? run(d, op->body, p) : run(d, wanted->skip, value);
+        *kept += keep;
+    }
+    return p;
+}
+
+/* Items are given room some at a time, so that it follows what is really there. *kept tells how
+ * many there are in the columns. */
+static const uint8_t *get_block(avro_decoder *d, const avro_op *op, const uint8_t *p, size_t count,
+                                size_t *kept)
 {
     const avro_body *item = op->body;
+    *kept = 0;
     for (size_t done = 0; done < count && p != NULL;) {
-        size_t some = FRZ_MIN(count - done, (size_t)AT_ONCE);
+        size_t some = FRZ_MIN(count - done, (size_t)AT_ONCE), before = *kept;
         if (!make_room(d, item, some)) {
             return NULL;
         }
-        for (size_t i = 0; i < some && p != NULL && item->count > 0; i++) {
-            p = run(d, item, p);
+        if (op->wanted != NULL) {
+            p = get_entries(d, op, p, some, kept);
+        } else {
+            for (size_t i = 0; i < some && p != NULL && item->count > 0; i++) {
+                p = run(d, item, p);
+            }
+            *kept += some;
         }
         done += some;
-        d->bytes += some * item->width;
+        d->bytes += (*kept - before) * item->width;
         if (d->bytes > AVRO_MAX_BATCH) {
             return p == NULL ? NULL : too_large(d, op, p);
         }
@@ -408,7 +443,7 @@ static const uint8_t *get_items(avro_decoder *d, const avro_op *op, const uint8_
 {
     avro_column *c = op->column;
     for (;;) {
-        size_t count = 0;
+        size_t count = 0, kept = 0;
         const uint8_t *claimed = NULL;
         const uint8_t *begin = p;
         p = get_count(d, op, p, op->body, &count, &claimed);
@@ -418,7 +453,7 @@ static const uint8_t *get_items(avro_decoder *d, const avro_op *op, const uint8_
         if (count > (size_t)INT32_MAX - c->bytes_len) {
             return fail(d, op, begin, FRZ_E_LIMIT, "one array holds at most %d items", INT32_MAX);
         }
-        p = get_block(d, op, p, count);
+        p = get_block(d, op, p, count, &kept);
         if (p == NULL) {
             return NULL;
         }
@@ -427,7 +462,7 @@ static const uint8_t *get_items(avro_decoder *d, const avro_op *op, const uint8_
                         "items are said to end %zu bytes from here, and end after %zu",
                         (size_t)(claimed - begin), (size_t)(p - begin));
         }
-        c->bytes_len += count;
+        c->bytes_len += kept;
     }
     if (p != NULL) {
         put_offset(c);

@@ -311,9 +311,17 @@ typedef enum avro_code {
 } avro_code;
 
 typedef struct avro_op avro_op;
+typedef struct avro_body avro_body;
+
+/* Which entries of a map from int are of use. */
+typedef struct avro_wanted {
+    const int32_t *keys; /* ascending */
+    size_t count;
+    const avro_body *skip; /* passes over a value */
+} avro_wanted;
 
 /* Steps that are taken together, once or for each item. */
-typedef struct avro_body {
+struct avro_body {
     avro_op *ops;
     size_t count, capacity;
     avro_column **columns; /* those that get one value each time, below structs too */
@@ -321,7 +329,7 @@ typedef struct avro_body {
     size_t width;   /* bytes that these values take, without those of variable length */
     uint64_t least; /* bytes of input at least */
     bool whole;     /* all steps are there */
-} avro_body;
+};
 
 struct avro_op {
     avro_code code;
@@ -332,6 +340,7 @@ struct avro_op {
     const avro_schema *schema; /* SYMBOL */
     const avro_node *node;     /* for messages; NULL: skipped */
     const avro_body *body;     /* STRUCT, ITEMS, SKIP_…; UNION: as many as size */
+    const avro_wanted *wanted; /* ITEMS of a map; NULL: all */
 };
 
 /* How a requested field comes about. */
@@ -348,16 +357,19 @@ typedef struct avro_plan {
     const frz_env *env;
     frz_arena arena;
     const avro_layout *layout;
-    frz_field rows; /* the projection as a field */
+    frz_field rows;          /* the projection as a field */
+    const int32_t *map_keys; /* as in the request */
+    size_t map_key_count;
     avro_part root;
     avro_body body;            /* one row to the columns */
     avro_body **skips;         /* by number of schema, made when needed */
     const avro_body *skip_row; /* one row to nowhere */
 } avro_plan;
 
-/* file_type: layout's type, or the same tree with other ids. */
+/* file_type: layout's type, or the same tree with other ids. The request's lists must outlive the
+ * plan. */
 frz_code avro_plan_init(avro_plan *plan, const frz_env *env, const avro_layout *layout,
-                        const frz_type *file_type, const frz_type *projection, frz_error *err);
+                        const frz_type *file_type, const frz_read_request *request, frz_error *err);
 void avro_plan_reset(avro_plan *plan);
 /* Append a step that passes over a value. */
 frz_code avro_skip_add(avro_plan *plan, avro_body *body, const avro_schema *schema, frz_error *err);

@@ -266,6 +266,26 @@ out:
     return rc;
 }
 
+/* Entries of no use are told by the key, which must be the first step of the pair. */
+static frz_code choose_entries(avro_plan *plan, const avro_node *node, const frz_type *type,
+                               const avro_body *pair, avro_op *op, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    avro_body *skip = NULL;
+    if (plan->map_keys == NULL || type->id != FRZ_TYPE_MAP || pair->count == 0 ||
+        pair->ops[0].code != AVRO_GET_INT || pair->ops[0].branches != 0) {
+        return FRZ_OK;
+    }
+    avro_wanted *wanted = frz_arena_alloc(&plan->arena, sizeof *wanted);
+    FRZ_TRY(wanted == NULL ? frz_fail_nomem(err, sizeof *wanted) : FRZ_OK);
+    FRZ_TRY(new_body(plan, &skip, err));
+    FRZ_TRY(avro_skip_add(plan, skip, node->children[1].field_schema, err));
+    *wanted = (avro_wanted){plan->map_keys, plan->map_key_count, skip};
+    op->wanted = wanted;
+out:
+    return rc;
+}
+
 static frz_code plan_items(avro_plan *plan, avro_body *body, const avro_node *node,
                            const frz_type *file_type, avro_part *part, frz_error *err)
 {
@@ -287,12 +307,14 @@ static frz_code plan_items(avro_plan *plan, avro_body *body, const avro_node *no
         FRZ_TRY(plan_field(plan, inner, &type->fields[i], &node->children[i],
                            file_type->fields[i].type, &part->children[i], err));
     }
+    avro_op op = op_of(AVRO_GET_ITEMS, part);
+    FRZ_TRY(choose_entries(plan, node, type, inner, &op, err));
     FRZ_TRY(wrap_pairs(plan, part, branches, null_branch, &inner, err));
     for (size_t i = 0; i < part->node->schema->field_count; i++) {
         inner->least += part->node->schema->fields[i].schema->least;
     }
-    avro_op op = op_of(AVRO_GET_ITEMS, part);
     op.body = inner;
+    op.wanted = branches == 0 ? op.wanted : NULL;
     FRZ_TRY(avro_body_add(plan, body, &op, err));
 out:
     return rc;
@@ -368,13 +390,16 @@ static frz_code plan_field(avro_plan *plan, avro_body *body, const frz_field *fi
 /* ---- the plan ---- */
 
 frz_code avro_plan_init(avro_plan *plan, const frz_env *env, const avro_layout *layout,
-                        const frz_type *file_type, const frz_type *projection, frz_error *err)
+                        const frz_type *file_type, const frz_read_request *request, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     avro_body *skip_row;
-    *plan = (avro_plan){.env = env, .layout = layout};
+    *plan = (avro_plan){.env = env,
+                        .layout = layout,
+                        .map_keys = request->map_keys,
+                        .map_key_count = request->map_key_count};
     frz_arena_init(&plan->arena, env, FRZ_ARENA_NO_LIMIT);
-    plan->rows = (frz_field){.id = FRZ_ID_NONE, .required = true, .type = projection};
+    plan->rows = (frz_field){.id = FRZ_ID_NONE, .required = true, .type = request->projection};
     plan->root = (avro_part){.field = &plan->rows, .node = &layout->root};
     plan->skips = frz_arena_array(&plan->arena, layout->schemas.count, sizeof *plan->skips);
     skip_row = frz_arena_alloc(&plan->arena, sizeof *skip_row);

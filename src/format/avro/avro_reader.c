@@ -229,7 +229,7 @@ frz_code avro_reader_open(const frz_data_file *file, const frz_type *file_type,
                        : DEFAULT_BYTES;
     avro_window_init(&r->window, env, file->file);
     frz_buf_init(&r->unpacked, env, AVRO_MAX_BLOCK);
-    FRZ_TRY(avro_plan_init(&r->plan, env, r->file->layout, file_type, request->projection, err));
+    FRZ_TRY(avro_plan_init(&r->plan, env, r->file->layout, file_type, request, err));
     FRZ_TRY(frz_row_ranges_copy(file, request, &r->plan.arena, &r->ranges, &r->range_count, err));
     FRZ_TRY(frz_codec_new(env, r->file->header.codec, 0, &r->codec, err));
     *out = &r->base;

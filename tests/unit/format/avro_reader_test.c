@@ -368,6 +368,62 @@ static void nesting__maps_of_both_forms(void **state)
                  1, NULL, "{[a:5,b:null],[7:seven]}\n");
 }
 
+/* key 1, 4, 9 and so on; values of one letter */
+static void put_pairs(avro_bytes *b, int count, bool with_size)
+{
+    avro_bytes pairs = {FRZ_BUF_INIT(b->buf.env, FRZ_BUF_NO_LIMIT)};
+    for (int i = 1; i <= count; i++) {
+        char letter = (char)('a' + i);
+        put_long(&pairs, i * i);
+        put_long(&pairs, i % 3 == 0 ? 0 : 1); /* null or there */
+        if (i % 3 != 0) {
+            put_bytes(&pairs, &letter, 1);
+        }
+    }
+    put_long(b, with_size ? -count : count);
+    if (with_size) {
+        put_long(b, (int64_t)pairs.buf.len);
+    }
+    put_raw(b, pairs.buf.data, pairs.buf.len);
+    put_long(b, 0);
+    frz_buf_reset(&pairs.buf);
+}
+
+static void nesting__entries_of_maps_are_chosen_by_key(void **state)
+{
+    static const int32_t keys[] = {-1, 4, 9, 25, 100};
+    static const char *const expected[] = {"{1,[],2}\n{3,[4:c,9:null,25:f],4}\n",
+                                           "{1,[],2}\n{3,[],4}\n"};
+    fixture f = start(state);
+    frz_error err = {0};
+    frz_data_file *file = NULL;
+    put_long(&f.data, 1);
+    put_pairs(&f.data, 1, false);
+    put_long(&f.data, 2);
+    put_long(&f.data, 3);
+    put_pairs(&f.data, 5, true);
+    put_long(&f.data, 4);
+    char *location =
+        one_block(&f,
+                  RECORD(F(1, "a", "\"long\"") "," F(
+                      2, "m",
+                      PAIR_MAP("k", "", "", F(3, "key", "\"int\""),
+                               F(4, "value", "[\"null\",\"string\"]"))) "," F(5, "z", "\"long\"")),
+                  2);
+    assert_ok(frz_data_file_open(f.env, location, NULL, &file, &err), &err);
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(expected); i++) {
+        frz_buf out = FRZ_BUF_INIT(f.env, FRZ_BUF_NO_LIMIT);
+        const frz_read_request request = {.projection = frz_data_file_type(file),
+                                          .map_keys = keys,
+                                          .map_key_count = i == 0 ? FRZ_ARRAY_COUNT(keys) : 0};
+        assert_ok(avro_rows(file, &request, &out, &err), &err);
+        assert_text(&out, expected[i]);
+        frz_buf_reset(&out);
+    }
+    frz_data_file_close(file);
+    avro_remove(location);
+}
+
 /* known writer: everything is optional, pairs too, and the ids of keys and values are left out */
 static void nesting__maps_of_optional_pairs_without_ids(void **state)
 {
@@ -748,6 +804,7 @@ int main(void)
         TEST_WITH_ENV(nesting__structs_that_are_null_have_null_fields),
         TEST_WITH_ENV(nesting__lists_are_blocks_of_items),
         TEST_WITH_ENV(nesting__maps_of_both_forms),
+        TEST_WITH_ENV(nesting__entries_of_maps_are_chosen_by_key),
         TEST_WITH_ENV(nesting__maps_of_optional_pairs_without_ids),
         TEST_WITH_ENV(nesting__lists_of_pairs_are_read_as_maps_by_their_ids),
         TEST_WITH_ENV(nesting__lists_of_structs_of_lists),

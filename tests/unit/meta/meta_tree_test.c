@@ -300,6 +300,51 @@ static void tree__wanted_entries_are_those_of_a_full_read(void **state)
     assert_true(tables < 0 || tables == 80);
 }
 
+/* ---- statistics asked for ---- */
+
+static bool same_bound(bool has_a, const frz_value *a, bool has_b, const frz_value *b)
+{
+    return has_a == has_b && (!has_a || frz_value_compare(a, b, true) == 0);
+}
+
+static void check_chosen(const char *root, const fixture_corpus_table *entry,
+                         const frz_table *table)
+{
+    static const int32_t ids[] = {3, 1};
+    const frz_metadata *m = &table->metadata;
+    const frz_entry_request request = {.stats = {.field_ids = ids, .field_count = 2}};
+    frz_error err = {0};
+    live_files all, some;
+    (void)root;
+    assert_ok(read_live(table, &all, &err), &err);
+    assert_ok(read_live_as(table, frz_metadata_current_snapshot(m), frz_metadata_current_schema(m),
+                           &request, &some, &err),
+              &err);
+    assert_int_equal(all.count, some.count);
+    for (size_t i = 0; i < all.count; i++) {
+        assert_true(some.entries[i]->stats_count <= 2);
+        for (size_t k = 0; k < 2; k++) {
+            const frz_field_stats *a = frz_entry_stats(all.entries[i], ids[k]);
+            const frz_field_stats *b = frz_entry_stats(some.entries[i], ids[k]);
+            if ((a == NULL) != (b == NULL) ||
+                (a != NULL &&
+                 (a->value_count != b->value_count || a->null_value_count != b->null_value_count ||
+                  !same_bound(a->has_lower, &a->lower, b->has_lower, &b->lower) ||
+                  !same_bound(a->has_upper, &a->upper, b->has_upper, &b->upper)))) {
+                fail_msg("%s: entry %zu, field %d", entry->dir, i, (int)ids[k]);
+            }
+        }
+    }
+    release_live(&all);
+    release_live(&some);
+}
+
+static void tree__statistics_asked_for_are_those_of_all(void **state)
+{
+    int tables = each_table(*state, check_chosen);
+    assert_true(tables < 0 || tables == 80);
+}
+
 /* ---- single tables ---- */
 
 static const char *v4_root(char *root, size_t size)
@@ -539,6 +584,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST_WITH_ENV(tree__rows_and_row_ids_of_all_tables),
         TEST_WITH_ENV(tree__wanted_entries_are_those_of_a_full_read),
+        TEST_WITH_ENV(tree__statistics_asked_for_are_those_of_all),
         TEST_WITH_ENV(tree__null_numbers_are_inherited),
         TEST_WITH_ENV(tree__masked_entries_are_told_on_request),
         TEST_WITH_ENV(tree__tuples_come_by_the_spec_of_the_entry),
