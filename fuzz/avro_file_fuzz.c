@@ -12,6 +12,7 @@
 
 #define MAX_INPUT (1u << 16)
 #define MOST_BATCHES 16
+#define FEW_BLOCKS 2
 #define MOST_MEMORY ((size_t)256 << 20)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -103,7 +104,9 @@ static void make_file(const frz_env *env, size_t kind, const uint8_t *data, size
     if (frz_codec_new(env, codecs[kind].id, 1, &codec, NULL) != FRZ_OK) {
         return;
     }
-    for (size_t at = len + 1; at + 2 <= size;) {
+    bool dear = codecs[kind].id == FRZ_CODEC_BZIP2 || codecs[kind].id == FRZ_CODEC_XZ;
+    size_t left = dear ? FEW_BLOCKS : SIZE_MAX; /* packing takes megabytes each time */
+    for (size_t at = len + 1; at + 2 <= size && left > 0; left--) {
         size_t take = FRZ_MIN((size_t)data[at + 1] + 1, size - at - 2);
         put_block(out, codec, kind, data[at], data + at + 2, take);
         at += 2 + take;
