@@ -15,7 +15,7 @@
 /* What is read at once where blocks are small, and where going from header to header is cheaper. */
 #define SCAN_MANY ((size_t)256 << 10)
 #define SCAN_ONE ((size_t)4 << 10)
-#define LARGE_BLOCK ((size_t)64 << 10)
+#define LARGE_BLOCK ((size_t)32 << 10)
 
 /* Parts of a file that column files and compaction take for row groups. */
 #define GROUP_BYTES ((uint64_t)16 << 20)
