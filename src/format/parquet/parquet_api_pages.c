@@ -21,6 +21,7 @@ typedef struct page_walk {
     parquet_offset_index offsets;
     parquet_column_index bounds;
     bool has_offsets, has_bounds;
+    bool tells_rows;   /* the offset index */
     size_t data_pages; /* seen */
     uint64_t at, end;
     int64_t values_left;
@@ -74,22 +75,6 @@ out:
     return rc;
 }
 
-/* Arrow before version 12 wrote the number of values where that of rows belongs. */
-static bool tells_rows(const parquet_file *file)
-{
-    const frz_str old = FRZ_STR("parquet-cpp version ");
-    const frz_str arrow = FRZ_STR("parquet-cpp-arrow version ");
-    frz_str by = file->metadata.created_by;
-    int64_t major = 0;
-    if (!frz_str_starts_with(by, arrow)) {
-        return !frz_str_starts_with(by, old);
-    }
-    frz_str version = {by.ptr + arrow.len, by.len - arrow.len};
-    const char *point = memchr(version.ptr, '.', version.len);
-    version.len = point == NULL ? version.len : (size_t)(point - version.ptr);
-    return frz_str_to_i64(version, &major) && major >= 12;
-}
-
 /* Rows of a data page, -1 if its header does not tell. */
 static int64_t rows_of(const page_walk *walk, const parquet_page_header *h)
 {
@@ -97,7 +82,8 @@ static int64_t rows_of(const page_walk *walk, const parquet_page_header *h)
     if (file->columns[walk->column].max_rep == 0) {
         return h->num_values;
     }
-    return h->type == PARQUET_DATA_PAGE_V2 && tells_rows(file) ? h->num_rows : -1;
+    return h->type == PARQUET_DATA_PAGE_V2 && parquet_tells_page_rows(&file->metadata) ? h->num_rows
+                                                                                       : -1;
 }
 
 static frz_parquet_bound page_bound(frz_str value, frz_str checked)
@@ -135,8 +121,10 @@ static void describe_by_index(page_walk *walk, frz_parquet_page_info *out)
     }
     int64_t base = parquet_api_inner(walk->file)->metadata.groups[walk->group].first_row;
     int64_t first = walk->offsets.pages[i].first_row;
-    out->first_row = base + first;
-    out->rows = parquet_page_end_row(&walk->offsets, i) - first;
+    if (walk->tells_rows) {
+        out->first_row = base + first;
+        out->rows = parquet_page_end_row(&walk->offsets, i) - first;
+    }
     if (walk->has_bounds) {
         describe_values(walk, i, out);
     }
@@ -205,6 +193,8 @@ static frz_code load_index(page_walk *walk, frz_error *err)
     FRZ_TRY(parquet_offset_index_get(inner, &walk->chunk, walk->column, walk->group,
                                      &walk->offset_index, err));
     walk->has_offsets = walk->offset_index != NULL;
+    walk->tells_rows =
+        inner->columns[walk->column].max_rep == 0 || parquet_indexes_rows(&inner->metadata);
     if (walk->has_offsets) {
         walk->offsets = walk->offset_index->offsets;
         FRZ_TRY(parquet_column_index_get(inner, &walk->chunk, walk->column, walk->group,

@@ -165,6 +165,13 @@ const char *parquet_physical_name(parquet_physical physical);
 /* Bytes of a value of this element, in memory and in bounds; 0 for BYTE_ARRAY. */
 size_t parquet_element_width(const parquet_element *e);
 
+/* ---- writers that are known for faults (parquet_writers.c) ---- */
+
+/* Pages of version 2 have the number of rows in their headers, also in repeated columns. */
+bool parquet_tells_page_rows(const parquet_metadata *m);
+/* Offset indexes of repeated columns count rows, and pages begin with one. */
+bool parquet_indexes_rows(const parquet_metadata *m);
+
 /* ---- a footer and what follows from it (parquet_footer_load.c) ---- */
 
 /* Immutable; open files of the same content share one. */

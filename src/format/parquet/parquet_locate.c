@@ -57,7 +57,8 @@ frz_code parquet_pages_plan(parquet_pages *p, const parquet_chunk *chunk, size_t
     parquet_locator_reset(l);
     *l = (parquet_locator){
         .ranges = ranges, .range_count = range_count, .first_row = g->first_row, .start = p->at};
-    if (chunk->num_values <= 0 || !is_worth_it(p, g->num_rows)) {
+    bool in_doubt = p->column->max_rep > 0 && !parquet_indexes_rows(&file->metadata);
+    if (chunk->num_values <= 0 || in_doubt || !is_worth_it(p, g->num_rows)) {
         return FRZ_OK;
     }
     FRZ_TRY(parquet_offset_index_get(file, chunk, column, group, &l->kept, err));

@@ -145,6 +145,9 @@ static frz_code copy_page_index(const copied *c, parquet_chunk *chunk, frz_error
     frz_code rc = FRZ_OK;
     parquet_kept_index *offsets = NULL;
     parquet_kept_index *bounds = NULL;
+    if (c->leaf->max_rep > 0 && !parquet_indexes_rows(&c->src->metadata)) {
+        return FRZ_OK; /* under another writer's name it would be believed */
+    }
     FRZ_TRY(parquet_offset_index_get(c->src, c->from, c->column, c->group, &offsets, err));
     if (offsets == NULL) {
         return FRZ_OK;

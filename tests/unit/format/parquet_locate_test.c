@@ -71,6 +71,32 @@ static void locate__only_pages_with_wanted_rows_are_read(void **state)
     }
 }
 
+/* Of the file's three columns one is a list. */
+static void locate__lists_are_not_found_by_indexes_in_doubt(void **state)
+{
+    static const struct {
+        const char *writer;
+        bool doubt;
+    } tries[] = {{"parquet-rs version 41.0.0", false}, {"parquet-mr version 1.13.1", false},
+                 {"parquet-rs version 40.0.0", true},  {"parquet-rs version", false},
+                 {"parquet-rs version x", true},       {"parquet-go version 18.0.0", true},
+                 {"ClickHouse v25.3.1.1", true},       {"hyparquet", true}};
+    static const frz_row_range one[] = {{123456, 123457}};
+    big_file f;
+    big_open(&f, *state, 1);
+    uint64_t needed = bytes_needed(&f, one, 1);
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(tries); i++) {
+        ((parquet_file *)f.file)->metadata.created_by = frz_str_from(tries[i].writer);
+        frz_env_drop_cache(f.env);
+        uint64_t read = big_read(&f, one, 1);
+        if (tries[i].doubt ? read < 4 * needed : read != needed) {
+            fail_msg("%s: %llu bytes were read, %llu are needed", tries[i].writer,
+                     (unsigned long long)read, (unsigned long long)needed);
+        }
+    }
+    big_close(&f);
+}
+
 static void locate__random_ranges_hold_their_rows(void **state)
 {
     model_random r = {UINT64_C(77)};
@@ -179,6 +205,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST_WITH_ENV(locate__only_pages_with_wanted_rows_are_read),
+        TEST_WITH_ENV(locate__lists_are_not_found_by_indexes_in_doubt),
         TEST_WITH_ENV(locate__random_ranges_hold_their_rows),
         cmocka_unit_test(locate__a_damaged_index_gives_no_wrong_rows),
     };

@@ -554,6 +554,30 @@ static void splice__page_null_counts_in_doubt_stay_behind(void **state)
     splice_close(&t);
 }
 
+/* Rows of lists that a writer is known to count wrongly would be believed under our name. */
+static void splice__rows_of_pages_in_doubt_stay_behind(void **state)
+{
+    splice_test t;
+    frz_parquet_written written;
+    splice_open(&t, *state);
+    write_source(&t, FIELDS, ROWS, NULL);
+    ((parquet_file *)t.file)->metadata.created_by = FRZ_STR("ClickHouse v25.3.1.1");
+    frz_data_file *out = splice_all(&t, frz_data_file_type(t.file), &written);
+    for (size_t column = 0; column < 6; column++) {
+        outside x = outside_of(&t, t.file, 0, column);
+        outside y = outside_of(&t, out, 0, column);
+        bool is_list = column == 3 || column == 4;
+        assert_true(x.has_offsets && x.has_bounds);
+        assert_int_equal(y.has_offsets, !is_list);
+        assert_true(is_list ? !y.has_bounds : true);
+        outside_reset(&x);
+        outside_reset(&y);
+    }
+    check_same_rows(t.env, t.file, out, frz_data_file_type(t.file));
+    frz_data_file_close(out);
+    splice_close(&t);
+}
+
 /* Overwrite bytes of the source file and open it again. */
 static void damage_source(splice_test *t, int64_t offset, const void *bytes, size_t len)
 {
@@ -767,6 +791,7 @@ int main(void)
         TEST_WITH_ENV(splice__indexes_counts_and_filters_come_along),
         TEST_WITH_ENV(splice__page_bounds_without_an_order_stay_behind),
         TEST_WITH_ENV(splice__page_null_counts_in_doubt_stay_behind),
+        TEST_WITH_ENV(splice__rows_of_pages_in_doubt_stay_behind),
         TEST_WITH_ENV(splice__damaged_indexes_and_filters_stay_behind),
         TEST_WITH_ENV(splice__counts_of_levels_that_cannot_be_right_stay_behind),
         TEST_WITH_ENV(splice__counts_of_levels_in_pages_are_looked_at),
