@@ -64,6 +64,9 @@ frz_place frz_location_place(frz_str location)
     static const char *const one_scheme[] = {"s3", "s3a", "s3n"};
     frz_place place = {FRZ_STR("file"), location};
     if (frz_location_local_path(location, &place.rest) || !frz_location_has_scheme(location)) {
+        while (frz_str_starts_with(place.rest, FRZ_STR("./"))) {
+            place.rest = (frz_str){place.rest.ptr + 2, place.rest.len - 2};
+        }
         return place;
     }
     size_t len = scheme_length(location);

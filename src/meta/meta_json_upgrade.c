@@ -147,7 +147,7 @@ static frz_code qualify(upgrade *u, json_t *object, const char *key, frz_error *
     frz_code rc = FRZ_OK;
     frz_str location;
     const json_t *text = json_object_get(object, key);
-    if (json_string_length(text) == 0) {
+    if (!json_is_string(text)) {
         return FRZ_OK;
     }
     frz_str recorded = {json_string_value(text), json_string_length(text)};

@@ -104,6 +104,10 @@ static void location__spellings_of_one_place_are_the_same(void **state)
         {"hdfs://n/p", "hdfs://n/p", true},
         {"hdfs://n/p", "hdfs://m/p", false},
         {"/p/x/", "/p/x", false},
+        {"./p/x", "p/x", true},
+        {"././p", "p", true},
+        {".p", "p", false},
+        {"/./p", "/p", false},
         {"b/k", "s3://b/k", false},
         {"", "/", false},
     };
