@@ -44,7 +44,7 @@ def rows_of(text):
 
 # What is still missing; a refusal names one of these.
 MISSING = ["delete manifests", "deletion vector",
-           "no reader for format avro", "compression codec BROTLI"]
+           "compression codec BROTLI"]
 
 
 def compare(folder, metadata):
