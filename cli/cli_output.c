@@ -33,7 +33,11 @@ static frz_code stream_fail(struct ArrowArrayStream *stream, int os_error, frz_e
 {
     const char *text = stream->get_last_error(stream);
     frz_code code = cli_code_of_errno(os_error);
-    return cli_fail(err, code, "%s", text == NULL ? frz_code_name(code) : text);
+    text = text == NULL ? frz_code_name(code) : text;
+    /* the reason is at the end: of a text that is too long, its beginning is left out */
+    size_t len = strlen(text), most = sizeof err->message - 1;
+    return len <= most ? cli_fail(err, code, "%s", text)
+                       : cli_fail(err, code, "...%s", text + len - (most - 3));
 }
 
 frz_code cli_stream_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out, frz_error *err)

@@ -78,7 +78,11 @@ frz_code frz_stream_fail(struct ArrowArrayStream *stream, int os_error, frz_erro
         }
     }
     const char *text = stream->get_last_error(stream);
-    return frz_fail(err, code, "%s", text != NULL ? text : "the stream failed without a reason");
+    text = text != NULL ? text : "the stream failed without a reason";
+    /* the reason is at the end: of a text that is too long, its beginning is left out */
+    size_t len = strlen(text), most = sizeof err->message - 1;
+    return len <= most ? frz_fail(err, code, "%s", text)
+                       : frz_fail(err, code, "...%s", text + len - (most - 3));
 }
 
 /* ---- given batches ---- */

@@ -15,8 +15,8 @@ bool frz_location_has_scheme(frz_str location);
  * authorities. The view points into location. */
 bool frz_location_local_path(frz_str location, frz_str *path);
 /* What a location names, in a form that can be compared: "/p", "file:/p" and "file:///p" are one
- * place, so are "./p" and "p", and s3, s3a and s3n are one scheme. Otherwise the text counts, byte by byte. A location
- * without scheme is local. Views into location, or constants. */
+ * place, so are "./p" and "p", and s3, s3a and s3n are one scheme. Otherwise the text counts, byte
+ * by byte. A location without scheme is local. Views into location, or constants. */
 typedef struct frz_place {
     frz_str scheme; /* "file", "s3", "hdfs" */
     frz_str rest;   /* behind the colon; of "file" the path */

@@ -26,6 +26,7 @@ MORE_MAPS = {
 
 # table: (what the answer says, why)
 REFUSED = {
+    "trino_variant": ("unsupported: type variant", "not read yet"),
     "generated_bounds": ("no storage for location s3:", "manifests only: its data files never were"),
     "airports_parquet": (
         "columns have no field ids and no name mapping gives them any",
