@@ -1,86 +1,90 @@
-"""Frazil reads v4 tables that another generator wrote: every snapshot equals the expected rows, or
-the answer is "unsupported", naming what is missing. Broken tables are refused. Nothing between."""
+"""Tables of version 4 that another generator wrote: every snapshot, every single column and every row
+by its values equal the expected rows. Broken tables are refused."""
 import json
-import os
-import subprocess
-from pathlib import Path
 
 import pytest
 
-from frazil import BUILD
+from iceberg_corpus import CORPORA, difference, listing, rows_of, scan
 
-GOLDEN = Path(os.environ.get("FRAZIL_CORPORA", "../shared/corpora")).resolve() / "iceberg-v4"
-
-# At least so many of the valid tables are read; more is better, fewer is a step back.
-READ_AT_LEAST = 45
-
-
-def tables(valid):
-    listing = GOLDEN / "TABLES.tsv"
-    if not listing.is_file():
-        return []
-    lines = [line.split("\t") for line in listing.read_text().splitlines()[1:]]
-    return [
-        (folder, metadata)
-        for folder, metadata, _, _, must_fail, _ in lines
-        if (valid and not must_fail) or (not valid and must_fail == "scan")
-    ]
+GOLDEN = CORPORA / "iceberg-v4"
+MAPS = [("file:///golden/", f"{GOLDEN}/")]
+TABLES = listing(GOLDEN / "TABLES.tsv")
+VALID = [table for table in TABLES if not table["must_fail"]]
+BROKEN = [table for table in TABLES if table["must_fail"] == "scan"]
+LINEAGE = ["_row_id", "_last_updated_sequence_number"]
 
 
-def scan(folder, metadata, *arguments):
-    path = GOLDEN / folder / "metadata" / metadata
-    command = [BUILD / "bin" / "frazil", "--metadata", path]
-    command += ["--map-location", f"file:///golden/={GOLDEN}/"]
-    command += ["scan", "--with-lineage", "--format", "jsonl", *arguments]
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("FRAZIL_")}
-    return subprocess.run(command, capture_output=True, text=True, env=environment)
+def read(table, *arguments):
+    metadata = GOLDEN / table["dir"] / "metadata" / table["metadata"]
+    return scan(metadata, MAPS, "--with-lineage", *arguments)
 
 
-def rows_of(text):
-    """Without order: rows from before row lineage have no ids to sort by."""
-    return sorted((json.loads(line) for line in text.splitlines()),
-                  key=lambda r: (r["_row_id"] or 0, json.dumps(r)))
+def check(table, wanted, *arguments):
+    done = read(table, *arguments)
+    assert done.returncode == 0, f"{arguments}: {done.stderr}"
+    ids = [row["_row_id"] for row in wanted]
+    found = difference(rows_of(done.stdout), wanted, None if None in ids else "_row_id")
+    assert found is None, f"{arguments}: {found}"
 
 
-# What is still missing; a refusal names one of these.
-MISSING = ["delete manifests", "deletion vector",
-           "compression codec BROTLI"]
+def expected(table, snapshot=""):
+    name = f"expected-{snapshot}.jsonl" if snapshot else "expected.jsonl"
+    return rows_of((GOLDEN / table["dir"] / name).read_text())
 
 
-def compare(folder, metadata):
-    """True if every snapshot was read, False if one is unsupported."""
-    read = True
-    for expected in sorted((GOLDEN / folder).glob("expected*.jsonl")):
-        snapshot = expected.stem.partition("-")[2]
-        done = scan(folder, metadata, *(["--snapshot", snapshot] if snapshot else []))
-        if done.returncode != 0:
-            assert done.returncode == 1 and done.stdout == "", done.stderr
-            assert any(f"unsupported: {words}" in done.stderr for words in MISSING), done.stderr
-            read = False
-            continue
-        assert rows_of(done.stdout) == rows_of(expected.read_text())
-    return read
+def quoted(name):
+    return '"' + name.replace('"', '""') + '"'
 
 
-def test_valid_tables_are_read_or_unsupported():
-    if not GOLDEN.is_dir():
-        pytest.skip(f"no corpus of v4 tables at {GOLDEN}")
-    read, failures = [], []
-    for folder, metadata in tables(valid=True):
-        try:
-            if compare(folder, metadata):
-                read.append(folder)
-        except AssertionError as error:
-            failures.append(f"{folder}: {str(error)[:400]}")
-    assert not failures, "\n".join(failures)
-    assert len(read) >= READ_AT_LEAST, read
+@pytest.mark.parametrize("table", VALID, ids=lambda t: t["dir"])
+def test_every_snapshot(table):
+    check(table, expected(table))
+    for path in sorted((GOLDEN / table["dir"]).glob("expected-*.jsonl")):
+        snapshot = path.stem.partition("-")[2]
+        check(table, expected(table, snapshot), "--snapshot", snapshot)
 
 
-@pytest.mark.parametrize("folder,metadata", tables(valid=False))
-def test_broken_tables_are_refused(folder, metadata):
-    done = scan(folder, metadata)
+@pytest.mark.parametrize("table", VALID, ids=lambda t: t["dir"])
+def test_every_column(table):
+    rows = expected(table)
+    names = [name for name in (rows[0] if rows else []) if name not in LINEAGE]
+    for name in names[:20]:
+        wanted = [{key: row[key] for key in [name, *LINEAGE]} for row in rows]
+        check(table, wanted, "--columns", quoted(name))
+
+
+@pytest.mark.parametrize("table", VALID, ids=lambda t: t["dir"])
+def test_conditions(table):
+    """Whole numbers and null-ness of every column, and the lineage of each row."""
+    rows = expected(table)
+    for name in [name for name in (rows[0] if rows else []) if name not in LINEAGE][:12]:
+        values = [row[name] for row in rows]
+        if all(isinstance(v, (int, type(None))) and not isinstance(v, bool) for v in values):
+            for value in sorted({v for v in values if v is not None})[:5]:
+                check(table, [r for r in rows if r[name] == value],
+                      "--where", f"{quoted(name)} = {value}")
+                check(table, [r for r in rows if r[name] is not None and r[name] > value],
+                      "--where", f"{quoted(name)} > {value}")
+        check(table, [r for r in rows if r[name] is None], "--where", f"{quoted(name)} IS NULL")
+        check(table, [r for r in rows if r[name] is not None],
+              "--where", f"{quoted(name)} IS NOT NULL")
+    for row in rows[:10]:
+        if row["_row_id"] is not None:
+            check(table, [row], "--where", f"_row_id = {row['_row_id']}")
+
+
+@pytest.mark.parametrize("table", BROKEN, ids=lambda t: t["dir"])
+def test_broken_tables_are_refused(table):
+    done = read(table)
     assert done.returncode not in (0, 2, 4), done.stdout
     assert done.returncode > 0, "killed by a signal"
     line = done.stderr.splitlines()[0]
     assert line.startswith("frazil: ") and done.stdout == "", done.stderr
-    assert any(part in line for part in (".metadata.json", ".parquet", "encrypted root")), line
+    assert any(part in line for part in
+               (".metadata.json", ".parquet", ".puffin", "encrypted root")), line
+
+
+def test_the_corpus_is_here():
+    if not TABLES:
+        pytest.skip(f"no corpus of v4 tables at {GOLDEN}")
+    assert len(VALID) == 81 and len(BROKEN) >= 40
