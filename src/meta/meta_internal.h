@@ -79,6 +79,10 @@ frz_code meta_map_location(const frz_env *env, const frz_location_map *maps, siz
 frz_code meta_json_change(const frz_env *env, const json_t *base, const char *previous_location,
                           const frz_metadata_change *change, json_t **out, frz_error *err);
 
+/* A location that a file of an older version records, in a table of version 4: without a scheme it
+ * would be taken for relative there, so it becomes absolute (meta_path.c). */
+frz_code meta_settle_legacy(const frz_table *table, frz_arena *arena, frz_str *location,
+                            frz_error *err);
 /* FOLDER/NAME; free with frz_free. */
 frz_code meta_join_location(const frz_env *env, frz_str folder, frz_str name, char **out,
                             frz_error *err);

@@ -362,6 +362,8 @@ static frz_code read_row(const legacy_row *r, frz_arena *arena, const frz_type *
     frz_code rc = decide(r, &e, &wanted, err);
     if (rc == FRZ_OK && wanted) {
         rc = meta_want_text(member(r, META_DF_FILE_PATH), "file_path", arena, &e.location, err);
+        rc =
+            rc == FRZ_OK ? meta_settle_legacy(r->reader->tree->table, arena, &e.location, err) : rc;
         rc = rc == FRZ_OK ? make_entry(r, arena, types, &e, err) : rc;
     }
     frz_str location = meta_cell_str(member(r, META_DF_FILE_PATH));

@@ -110,6 +110,7 @@ static frz_code read_manifest(const list_reader *r, meta_cell entry, frz_manifes
     frz_code rc = FRZ_OK;
     FRZ_TRY(meta_want_text(column(r, entry, META_LIST_PATH), "manifest_path", &r->tree->arena,
                            &file->location, err));
+    FRZ_TRY(meta_settle_legacy(r->tree->table, &r->tree->arena, &file->location, err));
     FRZ_TRY(read_content(r, entry, file, err));
     file->length = meta_cell_i64(column(r, entry, META_LIST_LENGTH), FRZ_NO_VALUE);
     file->spec_id = FRZ_MAX(meta_cell_i32(column(r, entry, META_LIST_SPEC_ID), -1), -1);

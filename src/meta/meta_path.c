@@ -151,6 +151,14 @@ frz_code frz_table_resolve_legacy(const frz_table *table, frz_str recorded, frz_
     return parts_join(&parts, arena, out, err);
 }
 
+frz_code meta_settle_legacy(const frz_table *table, frz_arena *arena, frz_str *location,
+                            frz_error *err)
+{
+    return table->metadata.format_version < 4
+               ? FRZ_OK
+               : frz_table_resolve_legacy(table, *location, arena, location, err);
+}
+
 /* ---- absolute -> where files are ---- */
 
 /* Behind a prefix that is a folder of the location, or the location itself. */

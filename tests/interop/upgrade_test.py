@@ -96,6 +96,18 @@ def test_changes_wait_for_a_root_manifest(warehouse):
     assert rows(warehouse) == ROWS
 
 
+@pytest.mark.parametrize("old", [1, 2])
+def test_paths_without_scheme_stay_whole(warehouse, old):
+    """Version 4 reads a path without a scheme as relative; older files that record one go on to mean
+    the whole path."""
+    theirs = make(warehouse, old, location=str(warehouse.folder / "db" / "bare"))
+    assert theirs.current_snapshot().manifest_list.startswith("/")
+    assert rows(warehouse) == ROWS
+    warehouse.run("upgrade", "db.t", "--to", "4")
+    assert rows(warehouse) == ROWS
+    assert json.loads(warehouse.run("describe", "db.t", "--json"))["location"].startswith("file:///")
+
+
 def test_a_pointer_without_scheme_is_swapped_as_it_is(warehouse):
     """Some writers record /p where others record file:///p; the swap compares what is recorded."""
     make(warehouse, 2)
