@@ -1,5 +1,5 @@
 # The common commands by name. Everything real happens in CMake and in tools/.
-.PHONY: help demo check build dev fuzz bench bench-parquet bench-avro golden format clean
+.PHONY: help demo check build dev fuzz bench bench-parquet bench-avro bench-plan golden format clean
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' Makefile
@@ -47,6 +47,10 @@ bench-footer: build ## one column of ten thousand against other Parquet librarie
 bench-avro: build ## a manifest in Avro against fastavro
 	tools/venv
 	.venv/bin/python bench/avro.py $(ARGS)
+
+bench-plan: build ## plans over a million data files against PyIceberg
+	tools/venv
+	.venv/bin/python bench/plan.py $(ARGS)
 
 golden: build ## rewrite the expectations kept in the tree; read the diff
 	tools/check-includes --graph > docs/internals/include-graph.txt
