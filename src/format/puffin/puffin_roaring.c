@@ -1,6 +1,6 @@
 /*
  * Serialised roaring bitmaps of 32-bit values, the portable form. Every container is checked as it
- * is found: order, cardinality, its recorded offset. docs/decisions/0005-roaring.md
+ * is found: order, cardinality, its recorded offset. docs/decisions/0006-roaring.md
  *
  * spec: RoaringFormatSpec
  */
