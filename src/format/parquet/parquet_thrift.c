@@ -13,7 +13,7 @@ void parquet_thrift_init(parquet_thrift *t, const uint8_t *bytes, size_t len, ui
 {
     *t = (parquet_thrift){.start = bytes,
                           .at = bytes,
-                          .end = bytes + len,
+                          .end = len == 0 ? bytes : bytes + len, /* of nothing, bytes may be NULL */
                           .offset = offset,
                           .rc = FRZ_OK,
                           .err = err};
