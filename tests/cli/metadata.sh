@@ -36,7 +36,7 @@ for from in "$PWD/warehouse/db/wide" "file:$PWD/warehouse/db/wide/" "file://$PWD
     try scan --metadata "$PWD/warehouse/db/wide" --map-location "$from=$to" --limit 1
 done
 try scan --metadata other
-cp other/db/wide/metadata/00001-*.metadata.json other/db/wide/metadata/00001-b.metadata.json
+cp other/db/wide/metadata/00001-*.metadata.json other/db/wide/metadata/00001-z.metadata.json
 try scan --metadata other/db/wide
 echo 0 >other/db/wide/metadata/version-hint.text
 try scan --metadata other/db/wide --map-location "$PWD/warehouse=other" --columns c_1 --limit 1
