@@ -22,14 +22,20 @@ typedef struct frz_plan_options {
     const frz_schema *schema;     /* that is read */
     const frz_bound_expr *filter; /* NULL: all files */
     bool all_stats;               /* statistics of all fields, not only of the filter's */
+    bool reasons;                 /* tell what was skipped by partitions alone; takes time */
 } frz_plan_options;
 
 /* What a plan did so far. */
 typedef struct frz_plan_report {
-    int64_t manifests; /* live data manifests besides the root */
-    int64_t manifests_skipped;
-    int64_t files; /* live data files; of manifests that were skipped, as these count them */
-    int64_t files_skipped; /* those in manifests that were skipped among them */
+    int64_t manifests;         /* live data manifests besides the root */
+    int64_t manifests_skipped; /* not opened */
+    int64_t manifests_empty;   /* of these, because no entry is live */
+    int64_t manifests_by_partition;
+    int64_t manifests_by_statistics;
+    int64_t files;              /* live data files; of manifests not opened, as these count them */
+    int64_t files_skipped;      /* those of manifests not opened among them */
+    int64_t files_by_partition; /* of those whose entries were read */
+    int64_t files_by_statistics;
 } frz_plan_report;
 
 /* One data file to read. */

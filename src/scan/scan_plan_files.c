@@ -23,15 +23,22 @@ typedef struct plan_part {
     size_t count;
 } plan_part;
 
+/* Entries that were turned down, by what. */
+typedef struct plan_skipped {
+    int64_t by_partition, by_statistics;
+} plan_skipped;
+
 /* A manifest that is being read. */
 typedef struct plan_slot {
+    const struct frz_plan *plan;
     size_t manifest;
     frz_entry_reader *reader; /* NULL: not open, or at its end */
     frz_arena arena;          /* of the entries */
     plan_part parts[SLOT_PARTS];
     size_t part_count, part, at; /* the next entry is entry at of this part */
-    int64_t live, kept;          /* entries read so far */
-    frz_code rc;                 /* of reading ahead */
+    int64_t live;                /* entries, known at the end */
+    plan_skipped skipped;
+    frz_code rc; /* of reading ahead */
     frz_error error;
 } plan_slot;
 
@@ -41,6 +48,7 @@ struct frz_plan {
     frz_entry_filter *filter; /* NULL: all files */
     frz_arena arena;          /* of stats */
     frz_stats_choice stats;
+    bool reasons;
     frz_tree *tree;
     frz_locations locations;
     size_t next_entry;    /* of the root */
@@ -53,9 +61,37 @@ struct frz_plan {
 
 /* ---- reading a manifest ---- */
 
+/* Would the partition alone have been enough? */
+static bool partition_decides(const frz_plan *plan, const frz_entry *entry)
+{
+    frz_entry bare = *entry;
+    bare.stats_count = 0;
+    return plan->reasons && entry->partition_count > 0 &&
+           !frz_entry_filter_may_match(plan->filter, &bare);
+}
+
+static bool may_match(const frz_plan *plan, const frz_entry *entry, plan_skipped *skipped)
+{
+    if (plan->filter == NULL || frz_entry_filter_may_match(plan->filter, entry)) {
+        return true;
+    }
+    bool by_partition = partition_decides(plan, entry);
+    skipped->by_partition += by_partition;
+    skipped->by_statistics += !by_partition;
+    return false;
+}
+
 static bool keep_entry(void *ctx, const frz_entry *entry)
 {
-    return frz_entry_filter_may_match(ctx, entry);
+    plan_slot *slot = ctx;
+    return may_match(slot->plan, entry, &slot->skipped);
+}
+
+static void count_skipped(frz_plan *plan, const plan_skipped *skipped)
+{
+    plan->report.files_by_partition += skipped->by_partition;
+    plan->report.files_by_statistics += skipped->by_statistics;
+    plan->report.files_skipped += skipped->by_partition + skipped->by_statistics;
 }
 
 /* Read on until there are enough entries or no more. */
@@ -79,7 +115,6 @@ static frz_code fill(plan_slot *slot, frz_error *err)
         held += part->count;
         slot->part_count += part->count > 0;
     }
-    slot->kept += (int64_t)held;
 out:
     return rc;
 }
@@ -89,9 +124,8 @@ static frz_code read_ahead(void *ctx, size_t index, frz_error *err)
 {
     frz_plan *plan = ctx;
     plan_slot *slot = &plan->slots[index];
-    frz_entry_request request = {.stats = plan->stats,
-                                 .keep = plan->filter == NULL ? NULL : keep_entry,
-                                 .keep_ctx = plan->filter};
+    frz_entry_request request = {
+        .stats = plan->stats, .keep = plan->filter == NULL ? NULL : keep_entry, .keep_ctx = slot};
     (void)err;
     slot->rc =
         frz_entry_reader_open(plan->tree, slot->manifest, &request, &slot->reader, &slot->error);
@@ -120,10 +154,23 @@ static void skip_manifest(frz_plan *plan, const frz_manifest_file *file)
             FRZ_STR_ARG(file->location));
 }
 
-static bool manifest_may_match(const frz_plan *plan, const frz_manifest_file *file)
+static bool manifest_may_match(frz_plan *plan, const frz_manifest_file *file)
 {
-    return frz_manifest_is_live(file) &&
-           (plan->filter == NULL || frz_entry_filter_may_match_manifest(plan->filter, file));
+    if (!frz_manifest_is_live(file)) {
+        plan->report.manifests_empty++;
+        return false;
+    }
+    if (plan->filter == NULL || frz_entry_filter_may_match_manifest(plan->filter, file)) {
+        return true;
+    }
+    frz_manifest_file bare = *file;
+    bare.stats_count = 0;
+    bool by_partition =
+        file->partition_count > 0 &&
+        (file->stats_count == 0 || !frz_entry_filter_may_match_manifest(plan->filter, &bare));
+    plan->report.manifests_by_partition += by_partition;
+    plan->report.manifests_by_statistics += !by_partition;
+    return false;
 }
 
 /* The next manifests that can hold wanted entries become slots. */
@@ -143,7 +190,7 @@ static void choose_manifests(frz_plan *plan)
             continue;
         }
         plan_slot *slot = &plan->slots[plan->slot_count++];
-        *slot = (plan_slot){.manifest = i};
+        *slot = (plan_slot){.plan = plan, .manifest = i};
         frz_arena_init(&slot->arena, plan->env, FRZ_ARENA_NO_LIMIT);
     }
     plan->window = FRZ_MIN(plan->window * 2, (size_t)WINDOW_MAX);
@@ -199,7 +246,7 @@ static frz_code next_of_manifests(frz_plan *plan, const frz_entry **out, frz_err
             continue;
         }
         plan->report.files += slot->live;
-        plan->report.files_skipped += slot->live - slot->kept;
+        count_skipped(plan, &slot->skipped);
         close_slot(slot);
         plan->slot++;
     }
@@ -215,11 +262,12 @@ static const frz_entry *next_of_root(frz_plan *plan)
         if (!frz_status_is_live(entry->status)) {
             continue;
         }
+        plan_skipped skipped = {0};
         plan->report.files++;
-        if (plan->filter == NULL || frz_entry_filter_may_match(plan->filter, entry)) {
+        if (may_match(plan, entry, &skipped)) {
             return entry;
         }
-        plan->report.files_skipped++;
+        count_skipped(plan, &skipped);
         frz_log(plan->env, "scan", FRZ_LOG_DEBUG, "%.*s: skipped", FRZ_STR_ARG(entry->location));
     }
     return NULL;
@@ -354,6 +402,7 @@ frz_code frz_plan_open(const frz_table *table, const frz_plan_options *options, 
     plan->env = env;
     plan->table = table;
     plan->window = 1;
+    plan->reasons = options->reasons;
     plan->locations.env = env;
     plan->stats.all = options->all_stats;
     frz_arena_init(&plan->arena, env, FRZ_ARENA_NO_LIMIT);

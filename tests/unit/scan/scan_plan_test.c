@@ -23,13 +23,26 @@ static void free_env(frz_env *env)
 
 /* ---- plans as text ---- */
 
+static frz_code print_report(const frz_plan_report *r, frz_buf *out, frz_error *err)
+{
+    return frz_buf_printf(
+        out, err,
+        "%lld manifests, %lld skipped (%lld empty, %lld by partition, %lld by statistics); "
+        "%lld files, %lld skipped (%lld by partition, %lld by statistics)",
+        (long long)r->manifests, (long long)r->manifests_skipped, (long long)r->manifests_empty,
+        (long long)r->manifests_by_partition, (long long)r->manifests_by_statistics,
+        (long long)r->files, (long long)r->files_skipped, (long long)r->files_by_partition,
+        (long long)r->files_by_statistics);
+}
+
 /* Every task's location, row id and rows, then the counts. */
 static frz_code plan_text(const frz_table *table, const char *where, frz_buf *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     const frz_metadata *m = &table->metadata;
     frz_plan_options options = {.snapshot = frz_metadata_current_snapshot(m),
-                                .schema = frz_metadata_current_schema(m)};
+                                .schema = frz_metadata_current_schema(m),
+                                .reasons = true};
     frz_plan *plan = NULL;
     frz_bound_expr *filter = NULL;
     frz_plan_report report;
@@ -50,9 +63,7 @@ static frz_code plan_text(const frz_table *table, const char *where, frz_buf *ou
     }
     FRZ_TRY(rc == FRZ_END ? FRZ_OK : rc);
     frz_plan_report_get(plan, &report);
-    FRZ_TRY(frz_buf_printf(out, err, "%lld manifests, %lld skipped, %lld files, %lld skipped",
-                           (long long)report.manifests, (long long)report.manifests_skipped,
-                           (long long)report.files, (long long)report.files_skipped));
+    FRZ_TRY(print_report(&report, out, err));
 out:
     frz_plan_close(plan);
     frz_bound_expr_free(filter);
@@ -145,14 +156,33 @@ static void plan__entries_and_manifests_are_skipped_by_statistics(void **state)
                "data/f-009.parquet 26 3\n"
                "data/f-015.parquet 29 2\n"
                "data/f-004.parquet 19 7\n"
-               "1 manifests, 0 skipped, 5 files, 0 skipped");
+               "1 manifests, 0 skipped (0 empty, 0 by partition, 0 by statistics); "
+               "5 files, 0 skipped (0 by partition, 0 by statistics)");
     check_plan(*state, "worked_examples", "id > 1000",
-               "1 manifests, 0 skipped, 5 files, 5 skipped");
+               "1 manifests, 0 skipped (0 empty, 0 by partition, 0 by statistics); "
+               "5 files, 5 skipped (0 by partition, 5 by statistics)");
     /* nothing of the leaf is left, so it is not opened */
     check_plan(*state, "leaf_fully_masked", NULL,
                "data/f-002.parquet 3 3\n"
                "data/f-003.parquet 6 3\n"
-               "1 manifests, 1 skipped, 2 files, 0 skipped");
+               "1 manifests, 1 skipped (1 empty, 0 by partition, 0 by statistics); "
+               "2 files, 0 skipped (0 by partition, 0 by statistics)");
+}
+
+static void plan__partitions_of_several_specs_are_reasons(void **state)
+{
+    check_plan(*state, "partition_union", "cat = 'no'",
+               "data/f-004.parquet 6 1\n" /* of another spec */
+               "data/f-005.parquet 7 3\n" /* not partitioned */
+               "2 manifests, 0 skipped (0 empty, 0 by partition, 0 by statistics); "
+               "6 files, 4 skipped (4 by partition, 0 by statistics)");
+    check_plan(*state, "partition_union", "id = 6 or d >= DATE '2023-01-01' and id < 6",
+               "data/f-001.parquet 0 3\n"
+               "data/f-008.parquet 12 3\n"
+               "data/f-002.parquet 3 3\n"
+               "data/f-005.parquet 7 3\n"
+               "2 manifests, 0 skipped (0 empty, 0 by partition, 0 by statistics); "
+               "6 files, 2 skipped (1 by partition, 1 by statistics)");
 }
 
 /* ---- locations ---- */
@@ -184,6 +214,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plan__does_not_depend_on_threads),
         TEST_WITH_ENV(plan__entries_and_manifests_are_skipped_by_statistics),
+        TEST_WITH_ENV(plan__partitions_of_several_specs_are_reasons),
         TEST_WITH_ENV(locations__are_compared_as_resolved),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
