@@ -28,7 +28,7 @@
 #define FEW_LEAVES 8
 #define SOME_LEAVES 64
 #define MOST_LANES 16
-/* A stretch is worth a task; a task is not shorter than this either. */
+/* A stretch is worth a task; a task is not shorter than this at first either. */
 #define STRETCH_BYTES (1u << 20)
 #define TURN_BYTES (512u << 10)
 
@@ -47,6 +47,7 @@ typedef struct reader_lane {
     frz_batch *queue; /* first to count */
     size_t first, count, capacity;
     double bytes;  /* of the queue, about */
+    double last;   /* of them, those of the last batch */
     frz_code rc;   /* behind the queue: FRZ_END at the end of the stretch, or a failure */
     frz_error err; /* that failure */
 } reader_lane;
@@ -62,7 +63,8 @@ typedef struct parquet_reader {
     reader_lane *lanes[MOST_LANES];
     size_t lane_count;
     size_t turn;         /* the lane that hands out */
-    _Atomic size_t busy; /* lanes that have not had their turn */
+    _Atomic size_t busy; /* lanes that others read on for */
+    double turn_bytes;   /* of a turn, at least */
     int64_t max_rows;
     size_t max_bytes;
 } parquet_reader;
@@ -208,7 +210,8 @@ static void extend_queue(const parquet_reader *r, reader_lane *lane)
         lane->rc = read_batch(r, lane, &lane->queue[lane->count], &lane->err);
     }
     if (lane->rc == FRZ_OK) {
-        lane->bytes += bytes_of_batch(lane, &lane->queue[lane->count++]);
+        lane->last = bytes_of_batch(lane, &lane->queue[lane->count++]);
+        lane->bytes += lane->last;
     }
 }
 
@@ -224,21 +227,35 @@ static bool can_read(const parquet_reader *r, const reader_lane *lane)
            (is_empty(lane) || lane->bytes < (double)r->max_bytes);
 }
 
-/* One turn of a lane: a batch, or several small ones, and more until every lane had its turn. */
+/* A lane of one column keeps one thread busy, so lanes should be through together: nobody reads on
+ * for the sake of one that begins its last batch. Lanes of more columns are better off ahead. */
+static bool is_last(const reader_lane *lane, double until)
+{
+    return lane->cursor.leaf_count == 1 && lane->bytes + lane->last >= until;
+}
+
+/* One turn of a lane: batches of so many bytes, and more as long as others are busy with theirs. */
 static frz_code run_lane(void *ctx, size_t index, frz_error *err)
 {
     parquet_reader *r = ctx;
     reader_lane *lane = r->lanes[(r->turn + index) % r->lane_count];
+    bool busy = true;
     (void)err;
     if (is_empty(lane)) {
         lane->first = lane->count = 0;
         lane->bytes = 0;
     }
-    double until = r->lane_count == 1 ? 0 : lane->bytes + TURN_BYTES;
+    double until = r->lane_count == 1 ? 0 : lane->bytes + r->turn_bytes;
     while (can_read(r, lane) && (is_empty(lane) || lane->bytes < until)) {
+        if (busy && is_last(lane, until)) {
+            atomic_fetch_sub(&r->busy, 1);
+            busy = false;
+        }
         extend_queue(r, lane);
     }
-    atomic_fetch_sub(&r->busy, 1);
+    if (busy) {
+        atomic_fetch_sub(&r->busy, 1);
+    }
     while (can_read(r, lane) && atomic_load(&r->busy) > 0) {
         extend_queue(r, lane);
     }
@@ -252,7 +269,10 @@ static frz_code run_lanes(parquet_reader *r, frz_error *err)
         count = can_read(r, r->lanes[(r->turn + i) % r->lane_count]) ? i + 1 : count;
     }
     atomic_store(&r->busy, count);
-    return frz_parallel(r->base.file->env, count, run_lane, r, err);
+    frz_code rc = frz_parallel(r->base.file->env, count, run_lane, r, err);
+    /* the longer somebody reads, the fewer turns */
+    r->turn_bytes = FRZ_MIN(r->turn_bytes * 2, (double)r->max_bytes / 2);
+    return rc;
 }
 
 /* The next batch of the lane whose turn it is; FRZ_END if there is none. */
@@ -377,6 +397,7 @@ frz_code parquet_reader_open(const frz_data_file *file, const frz_type *file_typ
     r->file = (const parquet_file *)file;
     r->max_rows = request->max_rows > 0 ? FRZ_MIN(request->max_rows, MOST_ROWS) : DEFAULT_ROWS;
     r->max_bytes = request->max_bytes > 0 ? (size_t)request->max_bytes : DEFAULT_BYTES;
+    r->turn_bytes = TURN_BYTES;
     frz_arena_init(&r->arena, env, FRZ_ARENA_NO_LIMIT);
     FRZ_TRY(parquet_scratches_init(&r->scratches, env, r->file, err));
     FRZ_TRY(frz_row_ranges_copy(file, request, &r->arena, &r->ranges, &r->range_count, err));
