@@ -82,6 +82,8 @@ static frz_code compress_page(parquet_column_writer *column, parquet_encoding en
 
 /* ---- pages ---- */
 
+#define HEAD_GROWS 32 /* bytes by which headers of neighbours differ, at most but for levels */
+
 /* Header, levels that are not compressed, and body behind what waits in to. own: the buffer that
  * holds the body if nothing was compressed; then it is taken. */
 static frz_code put_page(parquet_column_writer *column, parquet_page_out *page, frz_str levels,
@@ -96,16 +98,16 @@ static frz_code put_page(parquet_column_writer *column, parquet_page_out *page, 
     FRZ_TRY(parquet_page_header_write(page, head, err));
     column->raw_size += head->len + page->raw_size;
     FRZ_TRY(frz_buf_append(head, levels.ptr, levels.len, err));
-    FRZ_TRY(parquet_waiting_append(to, head->data, head->len, err));
     column->page_size = head->len + body.len;
     column->packed_size += column->page_size;
     column->encodings |= 1u << page->encoding;
     if (body.ptr == (const char *)own->data) {
-        FRZ_TRY(parquet_waiting_take(to, own, err));
-        /* the next page will be as large */
-        column->room = FRZ_MIN(body.len, column->shared->opts.page_bytes) + PARQUET_PLAIN_SLACK;
+        /* the next page will be as large; behind it there is room for the head of one more */
+        column->room = FRZ_MIN(body.len, column->shared->opts.page_bytes) + PARQUET_PLAIN_SLACK +
+                       head->len + HEAD_GROWS;
+        FRZ_TRY(parquet_waiting_take(to, frz_buf_view(head), own, err));
     } else {
-        FRZ_TRY(parquet_waiting_append(to, body.ptr, body.len, err));
+        FRZ_TRY(parquet_waiting_add(to, frz_buf_view(head), body, err));
     }
 out:
     return rc;

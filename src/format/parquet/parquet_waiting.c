@@ -33,44 +33,53 @@ static frz_code add_block(parquet_waiting *waiting, frz_buf **out, frz_error *er
     return rc;
 }
 
-frz_code parquet_waiting_append(parquet_waiting *waiting, const void *bytes, size_t len,
-                                frz_error *err)
+/* A block that has room for len bytes: the last one, or a new one of least bytes or more. */
+static frz_code block_for(parquet_waiting *waiting, size_t len, size_t least, frz_buf **out,
+                          frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    frz_buf *block = waiting->count == 0 ? NULL : &waiting->blocks[waiting->count - 1];
-    if (len == 0) {
-        return FRZ_OK;
-    }
-    if (block == NULL || block->capacity - block->len < len) {
-        /* as much again as there is, so that there are few blocks and little is unused */
-        size_t room = FRZ_MIN(FRZ_MAX(waiting->len, BLOCK_FIRST), BLOCK_MOST);
-        FRZ_TRY(add_block(waiting, &block, err));
-        FRZ_TRY(frz_buf_reserve(block, FRZ_MAX(room, len), err));
+    *out = waiting->count == 0 ? NULL : &waiting->blocks[waiting->count - 1];
+    if (*out == NULL || (*out)->capacity - (*out)->len < len) {
+        FRZ_TRY(add_block(waiting, out, err));
+        FRZ_TRY(frz_buf_reserve(*out, FRZ_MAX(len, least), err));
         waiting->count++;
     }
-    FRZ_TRY(frz_buf_append(block, bytes, len, err));
-    waiting->len += len;
 out:
     return rc;
 }
 
-frz_code parquet_waiting_take(parquet_waiting *waiting, frz_buf *buf, frz_error *err)
+frz_code parquet_waiting_add(parquet_waiting *waiting, frz_str head, frz_str body, frz_error *err)
 {
+    frz_code rc = FRZ_OK;
     frz_buf *block;
-    if (buf->len < TAKE_LEAST || buf->capacity - buf->len > buf->len / 2) {
-        frz_code rc = parquet_waiting_append(waiting, buf->data, buf->len, err);
-        if (rc == FRZ_OK) {
-            frz_buf_clear(buf);
-        }
-        return rc;
+    /* as much again as there is, so that there are few blocks and little is unused */
+    size_t least = FRZ_MIN(FRZ_MAX(waiting->len, BLOCK_FIRST), BLOCK_MOST);
+    FRZ_TRY(block_for(waiting, head.len + body.len, least, &block, err));
+    FRZ_TRY(frz_buf_append(block, head.ptr, head.len, err));
+    FRZ_TRY(frz_buf_append(block, body.ptr, body.len, err));
+    waiting->len += head.len + body.len;
+out:
+    return rc;
+}
+
+frz_code parquet_waiting_take(parquet_waiting *waiting, frz_str head, frz_buf *body, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_buf *block;
+    if (body->len < TAKE_LEAST || body->capacity - body->len > body->len / 2) {
+        FRZ_TRY(parquet_waiting_add(waiting, head, frz_buf_view(body), err));
+        frz_buf_clear(body);
+        goto out;
     }
-    frz_code rc = add_block(waiting, &block, err);
-    if (rc == FRZ_OK) {
-        *block = *buf;
-        waiting->count++;
-        waiting->len += buf->len;
-        frz_buf_init(buf, buf->env, buf->max);
-    }
+    FRZ_TRY(block_for(waiting, head.len, 0, &block, err));
+    FRZ_TRY(frz_buf_append(block, head.ptr, head.len, err));
+    waiting->len += head.len;
+    FRZ_TRY(add_block(waiting, &block, err));
+    *block = *body;
+    waiting->count++;
+    waiting->len += body->len;
+    frz_buf_init(body, body->env, body->max);
+out:
     return rc;
 }
 

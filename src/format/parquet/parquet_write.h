@@ -450,10 +450,11 @@ typedef struct parquet_waiting {
 
 void parquet_waiting_init(parquet_waiting *waiting, const frz_env *env);
 void parquet_waiting_reset(parquet_waiting *waiting); /* frees; can be used again */
-frz_code parquet_waiting_append(parquet_waiting *waiting, const void *bytes, size_t len,
-                                frz_error *err);
-/* Append the content of buf, which is empty after that; large ones are moved, not copied. */
-frz_code parquet_waiting_take(parquet_waiting *waiting, frz_buf *buf, frz_error *err);
+/* A page: its head, and its body, which is copied. */
+frz_code parquet_waiting_add(parquet_waiting *waiting, frz_str head, frz_str body, frz_error *err);
+/* The same; the body is empty after that, and moved rather than copied if it is large. */
+frz_code parquet_waiting_take(parquet_waiting *waiting, frz_str head, frz_buf *body,
+                              frz_error *err);
 /* Write and free all. */
 frz_code parquet_waiting_write(parquet_waiting *waiting, parquet_output *output, frz_error *err);
 
