@@ -16,9 +16,9 @@ WORK = ROOT / "build" / "bench" / "parquet"
 COLUMNS = 4  # of each file; "one" reads the second
 LIBRARIES = ["frazil", "pyarrow", "duckdb", "polars", "carquet"]
 CODECS = ["none", "snappy", "zstd"]
-TURNS = 3  # of each library for each cell, each of about
-TURN_SECONDS = 0.06
-TURN_LEAST, TURN_MOST = 1, 20  # repetitions
+TURNS = 2  # of each library for each cell, each of about
+TURN_SECONDS = 0.09
+TURN_LEAST, TURN_MOST = 2, 20  # repetitions
 SLOWER, LARGER = 1.05, 1.02  # ratios that are marked
 
 
