@@ -1,5 +1,6 @@
 """Planning over a million data files: which of them can hold rows that a selective filter lets
-through, against PyIceberg. `make bench-plan`; docs/benchmarks.md has a run.
+through, against PyIceberg and, if .spark is there (tools/spark), the library that Spark plans with.
+`make bench-plan`; docs/benchmarks.md has a run.
 
 Tables have manifests and metadata only, no data files. Each entry has statistics of ten columns. The
 filter is on a column that files are clustered by, in an unpartitioned table: every manifest must be
@@ -335,6 +336,17 @@ def ours(table, where, threads, runs):
     return int(out[0]), min(s for s, _ in best), max(p for _, p in best)
 
 
+def java(table, low, high, runs):
+    """Files, seconds of the first plan and of the fastest in one process, its peak; or None."""
+    spark = ROOT / ".spark"
+    jars = sorted(spark.glob("lib/python3*/site-packages/pyspark/jars"))
+    if not jars:
+        return None
+    out, _, peak = run("java", "-cp", f"{spark}/jars/*:{jars[0]}/*", ROOT / "bench/PlanIceberg.java",
+                       f"file://{table}", low, high, runs)
+    return int(out[-3]), float(out[-2]), float(out[-1]), peak
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--manifests", type=int, default=500)
@@ -344,8 +356,8 @@ def main():
     parser.add_argument("--runs", type=int, default=3)
     args = parser.parse_args()
     total = args.manifests * args.entries
-    wanted = total // 3 * ROWS
-    where = f"id >= {wanted + 5} and id < {wanted + 3 * ROWS}"
+    low, high = total // 3 * ROWS + 5, total // 3 * ROWS + 3 * ROWS
+    where = f"id >= {low} and id < {high}"
     results = {"machine": platform.processor() or platform.machine(), "where": where, "rows": []}
     print(f"{total} data files in {args.manifests} manifests, WHERE {where}")
     print(f"{'':28}{'files':>8}{'seconds':>10}{'peak MB':>10}")
@@ -358,6 +370,13 @@ def main():
             results["rows"].append(row)
             print(f"{row['what']:28}{files:8}{seconds:10.3f}{peak / 1e6:10.1f}", flush=True)
     least = min(r["seconds"] for r in results["rows"] if "v2" in r["what"])
+    peer = java(make("v2-avro", args.manifests, args.entries), low, high, 6)
+    if peer is not None:
+        files, first, fastest, peak = peer
+        results["rows"].append({"what": "Iceberg Java v2-avro", "files": files, "first": first,
+                                "seconds": fastest, "peak": peak})
+        print(f"{'Iceberg Java v2-avro':28}{files:8}{fastest:10.3f}{peak / 1e6:10.1f}   "
+              f"(the first plan of its process {first:.3f}); ratio {fastest / least:.1f}")
     part = min(args.pyiceberg_manifests, args.manifests)
     table = make("v2-avro", part, args.entries)
     lower = part * args.entries // 3 * ROWS

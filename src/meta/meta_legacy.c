@@ -93,7 +93,7 @@ static frz_code open_rows(frz_entry_reader *reader, meta_legacy *l, frz_error *e
                                  &reader->arena, &l->wanted, err));
     FRZ_TRY(meta_legacy_room_of(&l->wanted, &reader->arena, &l->room, err));
     rows.projection = l->row.type;
-    rows.map_keys = l->wanted.field_ids;
+    rows.map_keys = request->stats.all ? NULL : l->wanted.field_ids;
     rows.map_key_count = l->wanted.count;
     FRZ_TRY(frz_data_reader_open(l->file, &rows, &reader->rows, err));
 out:

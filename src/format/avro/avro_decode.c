@@ -383,13 +383,38 @@ static const uint8_t *get_count(avro_decoder *d, const avro_op *op, const uint8_
     return next;
 }
 
-static bool is_wanted(const avro_wanted *wanted, int32_t key)
+/* The keys are few or many. */
+static inline bool is_wanted(const avro_wanted *wanted, int32_t key)
 {
-    size_t i = 0;
-    while (i < wanted->count && wanted->keys[i] < key) {
-        i++;
+    size_t low = 0, high = wanted->count;
+    while (high - low > 4) {
+        size_t middle = low + (high - low) / 2;
+        if (wanted->keys[middle] <= key) {
+            low = middle;
+        } else {
+            high = middle;
+        }
     }
-    return i < wanted->count && wanted->keys[i] == key;
+    while (low < high && wanted->keys[low] != key) {
+        low++;
+    }
+    return low < high;
+}
+
+/* Values of counts and of bounds are one step each. */
+static inline const uint8_t *skip_entry(avro_decoder *d, const avro_op *op, const uint8_t *p)
+{
+    const avro_body *skip = op->wanted->skip;
+    avro_code code = skip->count == 1 ? skip->ops[0].code : AVRO_SKIP_RECORD;
+    int64_t number = 0;
+    size_t len = 0;
+    if (code == AVRO_SKIP_STRING) {
+        p = get_length(d, &skip->ops[0], p, &len);
+        return p == NULL ? NULL : p + len;
+    }
+    return code == AVRO_SKIP_VARINTS && skip->ops[0].size == 1
+               ? get_long(d, &skip->ops[0], p, &number)
+               : run(d, skip, p);
 }
 
 /* Entries of a map whose keys are of use; *kept tells how many. */
@@ -404,7 +429,7 @@ static const uint8_t *get_entries(avro_decoder *d, const avro_op *op, const uint
             return NULL;
         }
         bool keep = is_wanted(wanted, key);
-        p = keep ? run(d, op->body, p) : run(d, wanted->skip, value);
+        p = keep ? run(d, op->body, p) : skip_entry(d, op, value);
         *kept += keep;
     }
     return p;
