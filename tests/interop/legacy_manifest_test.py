@@ -249,6 +249,19 @@ def test_removed_entries_are_not_read(table):
     assert ids(metadata) == [1]
 
 
+@pytest.mark.parametrize("threads", ["1", "4"])
+def test_a_plan_that_ends_early_reads_few_manifests(table, threads):
+    """All manifests but the first are gone, which shows only when they are wanted."""
+    for i in range(6):
+        table.append(rows((i, "x"), (i + 10, "y")))
+        metadata = table.commit()
+    for path in sorted((table.folder / "metadata").glob("m*.avro"))[1:]:
+        path.unlink()
+    assert len(ids(metadata, "--limit", "1", "--threads", threads)) == 1
+    done = frazil(metadata, [], "scan", "--threads", threads)
+    assert done.returncode == 3 and "m1002-1.avro" in done.stderr
+
+
 # ---- bounds ----
 
 

@@ -2,6 +2,7 @@
  * Plans: which files of a snapshot come out, in which order, whatever the number of threads.
  */
 #include "unit/meta/meta_fixture.h"
+#include "unit/test_alloc.h"
 
 #include "scan/scan_locations.h"
 #include "scan/scan_plan.h"
@@ -122,9 +123,21 @@ static void plan__does_not_depend_on_threads(void **state)
     free_env(many);
 }
 
+static void find_table(const char *root, const char *dir, fixture_corpus_table *out)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/TABLES.tsv", root);
+    FILE *list = fopen(path, "r");
+    assert_non_null(list);
+    while (fixture_corpus_next(list, out) && strcmp(out->dir, dir) != 0) {
+    }
+    fclose(list);
+    assert_string_equal(out->dir, dir);
+}
+
 static void check_plan(const frz_env *env, const char *dir, const char *where, const char *expected)
 {
-    char root[256], path[512];
+    char root[256];
     fixture_corpus_table entry = {.dir = ""};
     frz_error err = {0};
     frz_table *table = NULL;
@@ -132,13 +145,7 @@ static void check_plan(const frz_env *env, const char *dir, const char *where, c
     if (fixture_corpus("iceberg-v4", root, sizeof root) == NULL) {
         return;
     }
-    snprintf(path, sizeof path, "%s/TABLES.tsv", root);
-    FILE *list = fopen(path, "r");
-    assert_non_null(list);
-    while (fixture_corpus_next(list, &entry) && strcmp(entry.dir, dir) != 0) {
-    }
-    fclose(list);
-    assert_string_equal(entry.dir, dir);
+    find_table(root, dir, &entry);
     assert_ok(fixture_corpus_open(env, root, &entry, &table, &err), &err);
     assert_ok(plan_text(table, where, &text, &err), &err);
     assert_ok(frz_buf_append_byte(&text, 0, &err), &err);
@@ -185,6 +192,41 @@ static void plan__partitions_of_several_specs_are_reasons(void **state)
                "6 files, 2 skipped (1 by partition, 1 by statistics)");
 }
 
+/* ---- without memory ---- */
+
+static const char *alloc_dir; /* of the table that a scenario plans */
+
+static frz_code scenario_plan(const frz_env *env, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    char root[256];
+    fixture_corpus_table entry = {.dir = ""};
+    frz_table *table = NULL;
+    frz_buf text = FRZ_BUF_INIT(env, FRZ_BUF_NO_LIMIT);
+    assert_non_null(fixture_corpus("iceberg-v4", root, sizeof root));
+    find_table(root, alloc_dir, &entry);
+    FRZ_TRY(fixture_corpus_open(env, root, &entry, &table, err));
+    FRZ_TRY(plan_text(table, "id >= 1 and id < 8", &text, err));
+out:
+    frz_buf_reset(&text);
+    frz_table_unref(table);
+    return rc;
+}
+
+static void plan__every_allocation_may_fail(void **state)
+{
+    static const char *const dirs[] = {"partition_union", "upgraded_append"};
+    char root[256];
+    (void)state;
+    if (fixture_corpus("iceberg-v4", root, sizeof root) == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(dirs); i++) {
+        alloc_dir = dirs[i];
+        assert_true(test_fail_every_allocation(scenario_plan) > 100);
+    }
+}
+
 /* ---- locations ---- */
 
 static void locations__are_compared_as_resolved(void **state)
@@ -215,6 +257,7 @@ int main(void)
         cmocka_unit_test(plan__does_not_depend_on_threads),
         TEST_WITH_ENV(plan__entries_and_manifests_are_skipped_by_statistics),
         TEST_WITH_ENV(plan__partitions_of_several_specs_are_reasons),
+        cmocka_unit_test(plan__every_allocation_may_fail),
         TEST_WITH_ENV(locations__are_compared_as_resolved),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
