@@ -255,6 +255,8 @@ frz_code frz_progress(const frz_env *env, const char *what, uint64_t done, uint6
 
 /* How many tasks of frz_parallel run at once at best; 1: none but the caller's. */
 size_t frz_threads(const frz_env *env);
+/* Whether so many bytes of work, read or written columns, are worth waking a thread for. */
+bool frz_is_shared(const frz_env *env, double bytes);
 /*
  * Call task(ctx, index) for every index below count, on the environment's threads, and return when
  * all have returned. The result is that of calling them in order up to the first failure: the code
@@ -344,6 +346,7 @@ struct frz_env {
     char *sqlite_vfs;
     frz_executor executor;
     struct frz_pool *pool; /* behind the executor, if it is the environment's own */
+    double least_shared;   /* bytes of work below which no thread is woken; tests take less */
     unsigned cpu;          /* FRZ_CPU_… that may be used */
     struct frz_cache *cache;
     /* counters; changed through const pointers, so they live behind one */

@@ -7,6 +7,7 @@
 #include "base/base_internal.h"
 
 #define MOST_THREADS 1024
+#define LEAST_SHARED (512u << 10)
 
 /* ---- tasks ---- */
 
@@ -50,6 +51,11 @@ static void run_task(void *arg, size_t index)
 size_t frz_threads(const frz_env *env)
 {
     return env->executor.run == NULL ? 1 : (size_t)FRZ_MAX(env->executor.threads, 1);
+}
+
+bool frz_is_shared(const frz_env *env, double bytes)
+{
+    return frz_threads(env) > 1 && bytes >= env->least_shared;
 }
 
 frz_code frz_parallel(const frz_env *env, size_t count,
@@ -110,6 +116,7 @@ frz_code frz_executor_configure(frz_env *env, const frz_executor *executor, int 
                                 frz_error *err)
 {
     frz_code rc = FRZ_OK;
+    env->least_shared = LEAST_SHARED;
     if (executor != NULL) {
         env->executor = *executor;
         return FRZ_OK;

@@ -4,7 +4,7 @@
  */
 #include "scan/scan_internal.h"
 
-#define LEAST_PARALLEL_ROWS 4096
+#define ROW_BYTES 2 /* of work, about, for want of a better guess */
 
 /* ---- windows ---- */
 
@@ -29,7 +29,7 @@ static frz_code fill_part(void *ctx, size_t index, frz_error *err)
                : rc;
 }
 
-/* Several parts are read at once if they hold enough rows to be worth it. */
+/* Several parts are read at once if so many rows are left that it is worth waking a thread. */
 static frz_code fill_parts(frz_stitch *stitch, frz_error *err)
 {
     frz_code rc = FRZ_OK;
@@ -37,7 +37,7 @@ static frz_code fill_parts(frz_stitch *stitch, frz_error *err)
     for (size_t i = 0; i < stitch->part_count; i++) {
         empty += wants_rows(&stitch->parts[i]);
     }
-    if (empty > 1 && stitch->rows_left >= LEAST_PARALLEL_ROWS) {
+    if (empty > 1 && frz_is_shared(stitch->env, (double)stitch->rows_left * ROW_BYTES)) {
         return frz_parallel(stitch->env, stitch->part_count, fill_part, stitch, err);
     }
     for (size_t i = 0; i < stitch->part_count; i++) {

@@ -22,7 +22,6 @@
 #define MOST_PARTS 64
 #define PARTS_PER_THREAD 8
 #define LEAST_PART_BYTES (64u << 10)
-#define LEAST_SHARED_BYTES (256u << 10) /* of a batch that is worth several threads */
 #define START_BYTES 64 /* what starting a leaf at a row group costs, as bytes to decode */
 
 /* ---- planning ---- */
@@ -277,7 +276,7 @@ static void cut_parts(cursor_parts *p, double rows, double least)
     double most = (double)FRZ_MIN(threads * PARTS_PER_THREAD, (size_t)MOST_PARTS);
     size_t count = (size_t)FRZ_MIN(most, total / LEAST_PART_BYTES);
     double sum = 0;
-    if (threads == 1 || total < LEAST_SHARED_BYTES) {
+    if (!frz_is_shared(c->env, total)) {
         count = 1;
     }
     for (size_t i = 0; i < c->column_count && p->count + 1 < count; i++) {

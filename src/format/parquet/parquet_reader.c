@@ -28,6 +28,7 @@
 #define FEW_LEAVES 8
 #define SOME_LEAVES 64
 #define MOST_LANES 16
+#define LANES_SHARE 7
 /* A stretch is worth a task; a task is not shorter than this at first either. */
 #define STRETCH_BYTES (1u << 20)
 #define TURN_BYTES (512u << 10)
@@ -227,11 +228,12 @@ static bool can_read(const parquet_reader *r, const reader_lane *lane)
            (is_empty(lane) || lane->bytes < (double)r->max_bytes);
 }
 
-/* A lane of one column keeps one thread busy, so lanes should be through together: nobody reads on
- * for the sake of one that begins its last batch. Lanes of more columns are better off ahead. */
-static bool is_last(const reader_lane *lane, double until)
+/* A lane of one column keeps one thread busy, so lanes should be through together: turns grow, and
+ * nobody reads on for the sake of one that begins its last batch. A lane of more columns uses all
+ * threads once the others are through, so they are better off ahead. */
+static bool is_narrow(const reader_lane *lane)
 {
-    return lane->cursor.leaf_count == 1 && lane->bytes + lane->last >= until;
+    return lane->cursor.leaf_count == 1;
 }
 
 /* One turn of a lane: batches of so many bytes, and more as long as others are busy with theirs. */
@@ -247,7 +249,7 @@ static frz_code run_lane(void *ctx, size_t index, frz_error *err)
     }
     double until = r->lane_count == 1 ? 0 : lane->bytes + r->turn_bytes;
     while (can_read(r, lane) && (is_empty(lane) || lane->bytes < until)) {
-        if (busy && is_last(lane, until)) {
+        if (busy && is_narrow(lane) && lane->bytes + lane->last >= until) {
             atomic_fetch_sub(&r->busy, 1);
             busy = false;
         }
@@ -270,8 +272,9 @@ static frz_code run_lanes(parquet_reader *r, frz_error *err)
     }
     atomic_store(&r->busy, count);
     frz_code rc = frz_parallel(r->base.file->env, count, run_lane, r, err);
-    /* the longer somebody reads, the fewer turns */
-    r->turn_bytes = FRZ_MIN(r->turn_bytes * 2, (double)r->max_bytes / 2);
+    if (is_narrow(r->lanes[0])) {
+        r->turn_bytes = FRZ_MIN(r->turn_bytes * 2, (double)r->max_bytes / 2);
+    }
     return rc;
 }
 
@@ -328,21 +331,30 @@ static bool one_outweighs(const parquet_reader *r, const parquet_cursor *c)
     return most * (double)frz_threads(c->env) > all * 1.5;
 }
 
+/* A lane has a cursor of its own, with buffers and contexts of codecs: it takes more to be worth
+ * it than a task does. */
+static bool is_worth_lanes(const parquet_cursor *c, double bytes)
+{
+    return frz_is_shared(c->env, bytes / LANES_SHARE);
+}
+
 /* How many lanes are worth having for the columns of a cursor. */
 static size_t choose_lanes(const parquet_reader *r, const parquet_cursor *c)
 {
     size_t most = FRZ_MIN(frz_threads(c->env), (size_t)MOST_LANES);
     size_t groups = 0;
+    double bytes = 0;
     reader_position at = {0};
     if (c->leaf_count == 0 || most == 1 || c->leaf_count > SOME_LEAVES ||
         (c->leaf_count > FEW_LEAVES && !one_outweighs(r, c))) {
         return 1;
     }
-    while (groups < most && next_row(r, &at)) {
+    while ((groups < most || !is_worth_lanes(c, bytes)) && next_row(r, &at)) {
+        bytes += bytes_of_leaves(c, at.group, 0, c->leaf_count);
         at.row = group_end(r, at.group);
         groups++;
     }
-    return FRZ_MAX(groups, (size_t)1);
+    return is_worth_lanes(c, bytes) ? FRZ_MIN(groups, most) : 1;
 }
 
 static size_t read_ahead(size_t leaves)

@@ -21,9 +21,9 @@
 #define STEP_FIRST 1024 /* rows after which a group's size is looked at */
 #define STEP_MAX 16384
 
-/* Fields are encoded in parts, several at once, if there is enough to do. */
+/* Fields are encoded in parts, several at once, if there is enough to do: of two fields often one
+ * is as good as empty. */
 #define PARTS_PER_THREAD 8
-#define LEAST_SHARED_BYTES (256u << 10)
 #define VALUE_BYTES 8 /* of a value, for want of a better guess */
 
 static const uint8_t magic[4] = {'P', 'A', 'R', '1'};
@@ -296,7 +296,7 @@ static frz_code for_fields(writer_parts *p, size_t bytes, frz_error *err)
 {
     size_t threads = frz_threads(p->w->env);
     p->count = FRZ_MIN(threads * PARTS_PER_THREAD, p->w->schema.root.child_count);
-    if (threads == 1 || bytes < LEAST_SHARED_BYTES || p->count == 0) {
+    if (!frz_is_shared(p->w->env, (double)bytes / 2) || p->count == 0) {
         p->count = 1;
     }
     return frz_parallel(p->w->env, p->count, run_part, p, err);

@@ -40,6 +40,7 @@ static inline frz_env *env_of(int way, test_allocator *allocator, size_t *tasks)
     options.executor = way == BACKWARDS ? &executor : NULL;
     options.threads = way;
     assert_int_equal(frz_env_new(&options, &env, NULL), FRZ_OK);
+    env->least_shared = 1;
     return env;
 }
 
