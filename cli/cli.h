@@ -139,6 +139,7 @@ typedef enum cli_kind {
     CLI_DURATION,
     CLI_INTERVAL, /* width 4: months; 8: days and milliseconds; 16: months, days, nanoseconds */
     CLI_STRUCT,
+    CLI_VARIANT, /* children[0]: the metadata, children[1]: the value, both binary */
     CLI_LIST,
     CLI_LARGE_LIST,
     CLI_LIST_VIEW,

@@ -19,6 +19,9 @@ static frz_code out_check(const cli_out *out, frz_error *err)
     if (out->text.failed == FRZ_E_NOMEM) {
         return cli_fail(err, FRZ_E_NOMEM, "out of memory for the output");
     }
+    if (out->text.failed == FRZ_E_CORRUPT) {
+        return cli_fail(err, FRZ_E_CORRUPT, "the bytes of a variant are damaged");
+    }
     if (out->text.failed != FRZ_OK) {
         frz_code rc = cli_fail(err, FRZ_E_UNSUPPORTED,
                                "a string holds bytes that are not UTF-8, which JSON cannot carry");

@@ -256,6 +256,16 @@ static frz_code dictionary_init(cli_type *type, const struct ArrowSchema *schema
     return rc;
 }
 
+/* The pair of a variant as it is; shredded ones are structs like others. */
+static bool is_variant(const cli_type *type, const struct ArrowSchema *schema)
+{
+    return type->kind == CLI_STRUCT && type->child_count == 2 &&
+           metadata_has(schema->metadata, "ARROW:extension:name", "arrow.parquet.variant") &&
+           type->children[0].kind == CLI_BINARY && type->children[1].kind == CLI_BINARY &&
+           strcmp(type->children[0].name, "metadata") == 0 &&
+           strcmp(type->children[1].name, "value") == 0;
+}
+
 /* What the parts of maps and runs must be for values to be found in them. */
 static bool children_fit(const cli_type *type)
 {
@@ -278,6 +288,9 @@ frz_code cli_type_init(cli_type *type, const struct ArrowSchema *schema, frz_err
                                     (size_t)schema->n_children, err);
     if (rc == FRZ_OK && !children_fit(type)) {
         rc = type_fail(schema, err);
+    }
+    if (rc == FRZ_OK && is_variant(type, schema)) {
+        type->kind = CLI_VARIANT;
     }
     return rc;
 }

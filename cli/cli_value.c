@@ -378,6 +378,26 @@ static void json_list(cli_text *out, const cli_type *type, const struct ArrowArr
     cli_text_char(out, ']');
 }
 
+static void put_text(void *ctx, const char *text, size_t size)
+{
+    cli_text_bytes(ctx, text, size);
+}
+
+static void json_variant(cli_text *out, const cli_type *type, const struct ArrowArray *array,
+                         int64_t i)
+{
+    const uint8_t *metadata, *value;
+    size_t metadata_len, value_len;
+    int64_t slot = array->offset + i;
+    bytes_of(&type->children[0], array->children[0], slot, &metadata, &metadata_len);
+    bytes_of(&type->children[1], array->children[1], slot, &value, &value_len);
+    frz_code rc =
+        frz_variant_to_json(metadata, metadata_len, value, value_len, put_text, out, NULL);
+    if (rc != FRZ_OK && out->failed == FRZ_OK) {
+        out->failed = FRZ_E_CORRUPT;
+    }
+}
+
 /* NaN and the infinities are strings, as JSON has no numbers for them. */
 static void json_real(cli_text *out, const cli_type *type, const struct ArrowArray *array,
                       int64_t slot)
@@ -418,6 +438,9 @@ static void json_at(cli_text *out, const place *p)
     case CLI_STRUCT:
         json_struct(out, type, p->array, p->i);
         break;
+    case CLI_VARIANT:
+        json_variant(out, type, p->array, p->i);
+        break;
     default:
         if (is_list(type->kind)) {
             json_list(out, type, p->array, p->i);
@@ -446,7 +469,7 @@ void cli_value_plain(cli_text *out, const cli_type *type, const struct ArrowArra
     if (is_null_at(&p)) {
         return;
     }
-    if (p.type->kind == CLI_STRUCT || is_list(p.type->kind)) {
+    if (p.type->kind == CLI_STRUCT || p.type->kind == CLI_VARIANT || is_list(p.type->kind)) {
         json_at(out, &p);
     } else {
         text_scalar(out, p.type, p.array, p.i);

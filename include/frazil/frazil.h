@@ -21,6 +21,7 @@
 #include "frazil/sql.h"
 #include "frazil/stream.h"
 #include "frazil/table.h"
+#include "frazil/variant.h"
 #include "frazil/version.h"
 
 #endif

@@ -54,13 +54,6 @@ static void release_all(struct ArrowArray *arrays, size_t count)
     }
 }
 
-static frz_code unsupported(const frz_type *type, frz_error *err)
-{
-    char text[80];
-    return frz_fail(err, FRZ_E_UNSUPPORTED, "unsupported: type %s",
-                    frz_type_text(type, text, sizeof text));
-}
-
 static frz_code too_large(frz_error *err)
 {
     return frz_fail(err, FRZ_E_LIMIT, "one array holds at most %d bytes or elements", INT32_MAX);
@@ -73,8 +66,7 @@ typedef enum layout {
     LAYOUT_FIXED,  /* validity, values */
     LAYOUT_BYTES,  /* validity, offsets, bytes */
     LAYOUT_STRUCT, /* validity, children */
-    LAYOUT_LIST,   /* validity, offsets, one child */
-    LAYOUT_OTHER
+    LAYOUT_LIST    /* validity, offsets, one child */
 } layout;
 
 static layout layout_of(const frz_type *type)
@@ -94,8 +86,6 @@ static layout layout_of(const frz_type *type)
     case FRZ_TYPE_LIST:
     case FRZ_TYPE_MAP:
         return LAYOUT_LIST;
-    case FRZ_TYPE_VARIANT:
-        return LAYOUT_OTHER;
     default:
         return LAYOUT_FIXED;
     }
@@ -103,7 +93,7 @@ static layout layout_of(const frz_type *type)
 
 static size_t layout_buffers(layout l)
 {
-    static const size_t counts[] = {0, 2, 2, 3, 1, 2, 0};
+    static const size_t counts[] = {0, 2, 2, 3, 1, 2};
     return counts[l];
 }
 
@@ -199,10 +189,8 @@ frz_code frz_array_nulls(const frz_env *env, const frz_type *type, int64_t lengt
 {
     frz_code rc = FRZ_OK;
     parts p = {.null_count = length};
+    type = frz_type_storage(type);
     layout l = layout_of(type);
-    if (l == LAYOUT_OTHER) {
-        return unsupported(type, err);
-    }
     if (l != LAYOUT_NONE) {
         FRZ_TRY(new_zeroed(env, frz_bitmap_bytes(length), &p.buffers[0], err));
     }
@@ -292,6 +280,7 @@ frz_code frz_array_constant(const frz_env *env, const frz_type *type, const frz_
     frz_code rc = FRZ_OK;
     parts p = {.null_count = 0};
     frz_value promoted;
+    type = frz_type_storage(type);
     layout l = layout_of(type);
     if (value == NULL || value->is_null || l == LAYOUT_NONE) {
         return frz_array_nulls(env, type, length, out, err);
@@ -306,10 +295,8 @@ frz_code frz_array_constant(const frz_env *env, const frz_type *type, const frz_
         FRZ_TRY(constant_bytes(env, promoted.as.bytes, length, &p, err));
     } else if (l == LAYOUT_STRUCT) {
         FRZ_TRY(constant_struct(env, type, length, &p, err));
-    } else if (l == LAYOUT_LIST) {
-        FRZ_TRY(null_list(env, type, length, &p, err)); /* only empty lists are values */
     } else {
-        rc = unsupported(type, err);
+        FRZ_TRY(null_list(env, type, length, &p, err)); /* only empty lists are values */
     }
 out:
     return parts_finish(env, type, length, &p, rc, out, err);
@@ -521,13 +508,11 @@ frz_code frz_array_filter(const frz_env *env, const frz_type *type, const struct
 {
     frz_code rc = FRZ_OK;
     parts p = {.null_count = 0};
+    type = frz_type_storage(type);
     layout l = layout_of(type);
     assert(frz_bitmap_count(selection, 0, src->length) == selected);
     if (l == LAYOUT_NONE) {
         return frz_array_nulls(env, type, selected, out, err);
-    }
-    if (l == LAYOUT_OTHER) {
-        return unsupported(type, err);
     }
     FRZ_TRY(filter_validity(env, src, selection, selected, &p, err));
     if (l == LAYOUT_BITS) {
@@ -712,6 +697,7 @@ frz_code frz_array_concat(const frz_env *env, const frz_type *type, const struct
     frz_code rc = FRZ_OK;
     parts p = {.null_count = 0};
     sources src = {parts_, n_parts, 0};
+    type = frz_type_storage(type);
     layout l = layout_of(type);
     for (size_t i = 0; i < n_parts; i++) {
         if (!frz_add_i64(src.length, parts_[i].length, &src.length)) {
@@ -720,9 +706,6 @@ frz_code frz_array_concat(const frz_env *env, const frz_type *type, const struct
     }
     if (l == LAYOUT_NONE) {
         return frz_array_nulls(env, type, src.length, out, err);
-    }
-    if (l == LAYOUT_OTHER) {
-        return unsupported(type, err);
     }
     FRZ_TRY(concat_validity(env, &src, &p, err));
     if (l == LAYOUT_BITS) {

@@ -109,10 +109,9 @@ static frz_code format_of(const frz_type *type, char text[FORMAT_TEXT], frz_str 
     if (type->id == FRZ_TYPE_DECIMAL || type->id == FRZ_TYPE_FOREIGN) {
         FRZ_TRY(frz_buf_printf(&fixed, err, "d:%d,%d%s", (int)type->precision, (int)type->scale,
                                type->id == FRZ_TYPE_FOREIGN ? ",256" : ""));
-    } else if (type->id == FRZ_TYPE_FIXED) {
-        FRZ_TRY(frz_buf_printf(&fixed, err, "w:%d", (int)type->length));
     } else {
-        return frz_fail(err, FRZ_E_UNSUPPORTED, "unsupported: type variant");
+        assert(type->id == FRZ_TYPE_FIXED);
+        FRZ_TRY(frz_buf_printf(&fixed, err, "w:%d", (int)type->length));
     }
     *out = frz_buf_view(&fixed);
 out:
@@ -135,18 +134,24 @@ static frz_code put_pair(frz_buf *buf, const char *key, frz_str value, frz_error
     return rc == FRZ_OK ? put_counted(buf, value, err) : rc;
 }
 
-/* Pairs of an annotation, with the extension type that says the same. */
-static frz_code put_annotation(frz_buf *buf, frz_str text, int32_t *pairs, frz_error *err)
+/* What a type says that its Arrow form does not, as a data file would. */
+static frz_annotation annotation_of(const frz_type *type)
+{
+    frz_annotation annotation = {.crs = type->crs, .algorithm = type->algorithm};
+    annotation.kind = type->id == FRZ_TYPE_VARIANT     ? FRZ_ANNOTATION_VARIANT
+                      : type->id == FRZ_TYPE_GEOMETRY  ? FRZ_ANNOTATION_GEOMETRY
+                      : type->id == FRZ_TYPE_GEOGRAPHY ? FRZ_ANNOTATION_GEOGRAPHY
+                                                       : FRZ_ANNOTATION_NONE;
+    return annotation;
+}
+
+static frz_code put_extension(frz_buf *buf, const frz_annotation *annotation, int32_t *pairs,
+                              frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    frz_annotation annotation;
     const char *extension = NULL;
     frz_buf metadata = FRZ_BUF_INIT(buf->env, METADATA_MAX);
-    if (frz_annotation_parse(text, &annotation)) {
-        FRZ_TRY(frz_annotation_to_arrow(&annotation, &extension, &metadata, err));
-    }
-    FRZ_TRY(put_pair(buf, FRZ_ARROW_KEY_LOGICAL_TYPE, text, err));
-    *pairs += 1;
+    FRZ_TRY(frz_annotation_to_arrow(annotation, &extension, &metadata, err));
     if (extension != NULL) {
         FRZ_TRY(put_pair(buf, FRZ_ARROW_KEY_EXTENSION, frz_str_from(extension), err));
         FRZ_TRY(put_pair(buf, FRZ_ARROW_KEY_EXTENSION_METADATA, frz_buf_view(&metadata), err));
@@ -157,6 +162,20 @@ out:
     return rc;
 }
 
+/* Pairs of an annotation, with the extension type that says the same. */
+static frz_code put_annotation(frz_buf *buf, frz_str text, int32_t *pairs, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_annotation annotation;
+    FRZ_TRY(put_pair(buf, FRZ_ARROW_KEY_LOGICAL_TYPE, text, err));
+    *pairs += 1;
+    if (frz_annotation_parse(text, &annotation)) {
+        FRZ_TRY(put_extension(buf, &annotation, pairs, err));
+    }
+out:
+    return rc;
+}
+
 static frz_code put_metadata(const writer *w, frz_buf *buf, const frz_field *field, frz_error *err)
 {
     frz_code rc = FRZ_OK;
@@ -164,9 +183,10 @@ static frz_code put_metadata(const writer *w, frz_buf *buf, const frz_field *fie
     int32_t id = field->id;
     bool has_id = id != FRZ_ID_NONE && (w->id_of == NULL || w->id_of(w->ctx, field, &id));
     bool is_uuid = field->type->id == FRZ_TYPE_UUID;
+    frz_annotation of_type = annotation_of(field->type);
     char digits[16];
     frz_buf text = {.data = (uint8_t *)digits, .capacity = sizeof digits, .max = sizeof digits};
-    if (!has_id && !is_uuid && field->annotation.len == 0) {
+    if (!has_id && !is_uuid && field->annotation.len == 0 && of_type.kind == FRZ_ANNOTATION_NONE) {
         return FRZ_OK;
     }
     FRZ_TRY(frz_buf_append(buf, &pairs, sizeof pairs, err));
@@ -179,7 +199,9 @@ static frz_code put_metadata(const writer *w, frz_buf *buf, const frz_field *fie
         FRZ_TRY(put_pair(buf, FRZ_ARROW_KEY_EXTENSION, FRZ_STR(EXTENSION_UUID), err));
         pairs++;
     }
-    if (field->annotation.len > 0) {
+    if (of_type.kind != FRZ_ANNOTATION_NONE) {
+        FRZ_TRY(put_extension(buf, &of_type, &pairs, err));
+    } else if (field->annotation.len > 0) {
         FRZ_TRY(put_annotation(buf, field->annotation, &pairs, err));
     }
     memcpy(buf->data, &pairs, sizeof pairs);
@@ -208,7 +230,7 @@ static frz_code field_to_arrow(const writer *w, const frz_field *field, struct A
                                frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    const frz_type *type = field->type;
+    const frz_type *type = frz_type_storage(field->type);
     char format[FORMAT_TEXT];
     frz_buf metadata = FRZ_BUF_INIT(w->env, METADATA_MAX);
     struct ArrowSchema made = {0};

@@ -58,10 +58,8 @@ static frz_code builder_init(frz_builder *b, const frz_env *env, const frz_type 
                              frz_error *err)
 {
     frz_code rc = FRZ_OK;
+    type = frz_type_storage(type);
     *b = (frz_builder){.env = env, .type = type, .width = frz_type_width(type)};
-    if (type->id == FRZ_TYPE_VARIANT) {
-        return frz_fail(err, FRZ_E_UNSUPPORTED, "unsupported: type variant");
-    }
     if (type->field_count == 0) {
         return FRZ_OK;
     }

@@ -22,6 +22,8 @@ frz_code type_value_parse(frz_arena *arena, const frz_type *type, frz_str text, 
 
 /* Two lower-case digits per byte, not terminated; returns the length. */
 size_t type_hex_text(frz_str bytes, char *text);
+/* 36 characters of 16 bytes, not terminated. */
+size_t type_uuid_text(frz_str bytes, char *text);
 
 /* ---- checks of untrusted trees (type_check.c) ---- */
 

@@ -107,6 +107,7 @@ frz_code frz_array_merge(const frz_env *env, const frz_type *type, const struct 
                          struct ArrowArray *out, frz_error *err)
 {
     assert(chosen->length == others->length);
+    type = frz_type_storage(type);
     if (type->id == FRZ_TYPE_BOOLEAN || frz_type_width(type) > 0) {
         return merge_primitive(env, type, chosen, others, selection, out, err);
     }

@@ -78,6 +78,16 @@ static bool trees_equal(const frz_type *a, const frz_type *b, bool identity)
     return true;
 }
 
+const frz_type *frz_type_storage(const frz_type *type)
+{
+    static const frz_type binary = {.id = FRZ_TYPE_BINARY};
+    static const frz_field pair[] = {
+        {.id = FRZ_ID_NONE, .required = true, .name = {"metadata", 8}, .type = &binary},
+        {.id = FRZ_ID_NONE, .required = true, .name = {"value", 5}, .type = &binary}};
+    static const frz_type variant = {.id = FRZ_TYPE_STRUCT, .fields = pair, .field_count = 2};
+    return type->id == FRZ_TYPE_VARIANT ? &variant : type;
+}
+
 bool frz_type_equal(const frz_type *a, const frz_type *b)
 {
     return trees_equal(a, b, true);
@@ -113,6 +123,9 @@ bool frz_type_promotes(const frz_type *from, const frz_type *to)
     case FRZ_TYPE_TIMESTAMP:
     case FRZ_TYPE_TIMESTAMP_NS:
         return from->id == to->id || from->id == FRZ_TYPE_DATE;
+    case FRZ_TYPE_GEOMETRY:
+    case FRZ_TYPE_GEOGRAPHY:
+        return from->id == to->id || from->id == FRZ_TYPE_BINARY; /* not all files say more */
     case FRZ_TYPE_DECIMAL:
         return from->id == FRZ_TYPE_DECIMAL && from->scale == to->scale &&
                from->precision <= to->precision;

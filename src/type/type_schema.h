@@ -29,7 +29,7 @@ typedef enum frz_type_id {
     FRZ_TYPE_UUID,  /* 16 bytes, big-endian; Arrow fixed-size binary */
     FRZ_TYPE_FIXED, /* length bytes */
     FRZ_TYPE_BINARY,
-    FRZ_TYPE_VARIANT,
+    FRZ_TYPE_VARIANT, /* metadata and value; see frz_type_storage */
     FRZ_TYPE_GEOMETRY,
     FRZ_TYPE_GEOGRAPHY,
     FRZ_TYPE_FOREIGN, /* what Iceberg lacks, foreign says which; in files only, never in a table */
@@ -117,6 +117,9 @@ static inline bool frz_type_is_nested(const frz_type *type)
 {
     return type->id >= FRZ_TYPE_STRUCT;
 }
+/* The type whose Arrow form values of a type have: of VARIANT a STRUCT of required binary
+ * "metadata" and "value"; of all others the type itself. */
+const frz_type *frz_type_storage(const frz_type *type);
 /* Same kind, parameters, and for nested types the same ids, names, requiredness at every depth. */
 bool frz_type_equal(const frz_type *a, const frz_type *b);
 /* The same, not looking at field ids, requiredness, docs and defaults (names and types only). */

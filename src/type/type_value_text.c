@@ -22,7 +22,7 @@ size_t type_hex_text(frz_str bytes, char *text)
     return bytes.len * 2;
 }
 
-static size_t uuid_text(frz_str bytes, char *text)
+size_t type_uuid_text(frz_str bytes, char *text)
 {
     static const size_t groups[] = {4, 2, 2, 2, 6};
     size_t len = 0;
@@ -77,7 +77,7 @@ static size_t bounded_text(const frz_value *value, char text[BOUNDED_TEXT])
         return type_timestamp_text(value->as.i64, 9, value->type->id == FRZ_TYPE_TIMESTAMPTZ_NS,
                                    text);
     case FRZ_TYPE_UUID:
-        return uuid_text(value->as.bytes, text);
+        return type_uuid_text(value->as.bytes, text);
     case FRZ_TYPE_STRUCT:
         return constant_text("{}", text); /* nested values have no content of their own */
     case FRZ_TYPE_LIST:

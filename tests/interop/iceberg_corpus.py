@@ -24,14 +24,14 @@ def listing(path):
     return [dict(zip(names, line)) for line in lines]
 
 
-def frazil(metadata, maps, *arguments):
+def frazil(metadata, maps, *arguments, text=True):
     """Run a command on a table given by its metadata file alone."""
     command = [BUILD / "bin" / "frazil", "--metadata", metadata]
     for prefix, folder in maps:
         command += ["--map-location", f"{prefix}={folder}"]
     environment = {k: v for k, v in os.environ.items() if not k.startswith("FRAZIL_")}
     return subprocess.run(
-        [*command, *arguments], capture_output=True, text=True, env=environment, timeout=60
+        [*command, *arguments], capture_output=True, text=text, env=environment, timeout=60
     )
 
 

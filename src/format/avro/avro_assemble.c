@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "format/avro/avro_internal.h"
+#include "type/type_variant.h"
 
 static frz_code assemble(const frz_env *env, avro_part *part, int64_t length,
                          struct ArrowArray *out, frz_error *err);
@@ -75,6 +76,21 @@ out:
     return rc;
 }
 
+/* The record as it is stored, and the variants in it. */
+static frz_code assemble_variant(const frz_env *env, avro_part *part, int64_t length,
+                                 struct ArrowArray *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    char path[256];
+    struct ArrowArray stored = {0};
+    FRZ_TRY(assemble_struct(env, part, length, &stored, err));
+    rc = frz_variant_unshred(env, part->field->type, &stored, out, err);
+    FRZ_TRY(frz_context(err, rc, "column \"%s\"", avro_node_path(part->node, path, sizeof path)));
+out:
+    frz_array_release(&stored);
+    return rc;
+}
+
 /* A map's items are structs of key and value. */
 static frz_code items_of(const frz_env *env, const avro_part *part, int64_t items,
                          struct ArrowArray *children, struct ArrowArray *out, frz_error *err)
@@ -120,7 +136,8 @@ static frz_code assemble(const frz_env *env, avro_part *part, int64_t length,
     }
     switch (type->id) {
     case FRZ_TYPE_STRUCT:
-        return assemble_struct(env, part, length, out, err);
+        return part->variant ? assemble_variant(env, part, length, out, err)
+                             : assemble_struct(env, part, length, out, err);
     case FRZ_TYPE_LIST:
     case FRZ_TYPE_MAP:
         return assemble_items(env, part, length, out, err);

@@ -349,6 +349,7 @@ typedef struct avro_part {
     const avro_node *node; /* NULL: the file does not have it */
     avro_column column;
     bool has_column, only_nulls;
+    bool variant; /* the field is the record as it is stored, of which a variant is made */
     struct avro_part *children;
     size_t child_count;
 } avro_part;

@@ -10,7 +10,7 @@
 #include <inttypes.h>
 
 #include "format/avro/avro_internal.h"
-#include "type/type_value.h"
+#include "type/type_variant.h"
 
 static frz_code plan_field(avro_plan *plan, avro_body *body, const frz_field *field,
                            const avro_node *node, const frz_type *file_type, avro_part *part,
@@ -320,6 +320,57 @@ out:
     return rc;
 }
 
+/* ---- variants ---- */
+
+/* A record's fields with ids, which those of a variant do not have. */
+static frz_code number_fields(avro_plan *plan, const frz_type *record, const frz_type **out,
+                              frz_error *err)
+{
+    frz_type *type = frz_arena_alloc(&plan->arena, sizeof *type);
+    frz_field *fields = frz_arena_array(&plan->arena, record->field_count, sizeof *fields);
+    if (type == NULL || fields == NULL) {
+        return frz_fail_nomem(err, record->field_count * sizeof *fields);
+    }
+    for (size_t i = 0; i < record->field_count; i++) {
+        fields[i] = record->fields[i];
+        fields[i].id = (int32_t)i + 1;
+    }
+    *type = *record;
+    type->fields = fields;
+    *out = type;
+    return FRZ_OK;
+}
+
+/* A record of metadata and value; there are no shredded ones. spec: Avro data type mappings */
+static frz_code plan_variant(avro_plan *plan, avro_body *body, const frz_field *field,
+                             const avro_node *node, avro_part *part, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    char path[256];
+    const frz_type *stored = NULL;
+    frz_field *group = frz_arena_alloc(&plan->arena, sizeof *group);
+    if (group == NULL) {
+        return frz_fail_nomem(err, sizeof *group);
+    }
+    for (size_t i = 0; i < node->type->field_count; i++) {
+        if (frz_type_is_nested(node->type->fields[i].type)) {
+            return frz_fail(err, FRZ_E_UNSUPPORTED,
+                            "unsupported: column \"%s\" is a shredded variant",
+                            avro_node_path(node, path, sizeof path));
+        }
+    }
+    rc = frz_variant_check_shape(plan->env, node->type, err);
+    FRZ_TRY(frz_context(err, rc, "column \"%s\"", avro_node_path(node, path, sizeof path)));
+    FRZ_TRY(number_fields(plan, node->type, &stored, err));
+    *group = *field;
+    group->type = stored;
+    part->field = group;
+    part->variant = true;
+    FRZ_TRY(plan_struct(plan, body, node, stored, part, err));
+out:
+    return rc;
+}
+
 /* ---- any field ---- */
 
 static frz_code mismatch(const avro_node *node, const frz_type *to, frz_error *err)
@@ -379,6 +430,9 @@ static frz_code plan_field(avro_plan *plan, avro_body *body, const frz_field *fi
     }
     if (!frz_type_is_nested(node->type) && !frz_type_is_nested(field->type)) {
         return plan_leaf(plan, body, node, part, err);
+    }
+    if (field->type->id == FRZ_TYPE_VARIANT && node->type->id == FRZ_TYPE_STRUCT) {
+        return plan_variant(plan, body, field, node, part, err);
     }
     if (node->type->id != field->type->id) {
         return mismatch(node, field->type, err);

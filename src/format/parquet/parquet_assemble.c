@@ -9,6 +9,7 @@
 #include <inttypes.h>
 
 #include "format/parquet/parquet_read.h"
+#include "type/type_variant.h"
 
 /* Level entries looked at at a time, and their bits. */
 #define BLOCK 1024
@@ -328,6 +329,21 @@ out:
     return rc;
 }
 
+/* The group as it is stored, and the variants in it. */
+static frz_code assemble_variant(const frz_env *env, const parquet_plan *plan, uint8_t parent_def,
+                                 int64_t rows, size_t length, struct ArrowArray *out,
+                                 frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    struct ArrowArray stored = {0};
+    FRZ_TRY(assemble_struct(env, plan, parent_def, rows, length, &stored, err));
+    rc = frz_variant_unshred(env, plan->field->type, &stored, out, err);
+    FRZ_TRY(frz_context(err, rc, "column \"%s\"", plan->node->path));
+out:
+    frz_array_release(&stored);
+    return rc;
+}
+
 static frz_code assemble_node(const frz_env *env, const parquet_plan *plan, uint8_t parent_def,
                               int64_t rows, size_t length, struct ArrowArray *out, frz_error *err)
 {
@@ -341,7 +357,8 @@ static frz_code assemble_node(const frz_env *env, const parquet_plan *plan, uint
     }
     switch (type->id) {
     case FRZ_TYPE_STRUCT:
-        return assemble_struct(env, plan, parent_def, rows, length, out, err);
+        return plan->variant ? assemble_variant(env, plan, parent_def, rows, length, out, err)
+                             : assemble_struct(env, plan, parent_def, rows, length, out, err);
     case FRZ_TYPE_LIST:
     case FRZ_TYPE_MAP:
         return assemble_list(env, plan, parent_def, rows, length, out, err);

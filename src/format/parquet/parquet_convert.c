@@ -99,7 +99,8 @@ static bool choose_bytes(const frz_type *to, parquet_conversion *out)
 {
     /* the annotation is often missing, so that text and bytes are read as either */
     *out = to->id == FRZ_TYPE_STRING ? PARQUET_TEXT : PARQUET_BYTES;
-    return to->id == FRZ_TYPE_STRING || to->id == FRZ_TYPE_BINARY;
+    return to->id == FRZ_TYPE_STRING || to->id == FRZ_TYPE_BINARY || to->id == FRZ_TYPE_GEOMETRY ||
+           to->id == FRZ_TYPE_GEOGRAPHY;
 }
 
 static bool choose_fixed(const parquet_element *e, const frz_type *to, parquet_conversion *out)

@@ -14,6 +14,7 @@
 #include <inttypes.h>
 
 #include "format/parquet/parquet_read.h"
+#include "type/type_variant.h"
 
 #define LEAST_SHARED_ROWS 1024 /* a batch is not cut shorter than this to avoid a copy */
 
@@ -107,6 +108,27 @@ out:
     return rc;
 }
 
+/* All columns of a variant's group are read, whether it is shredded or not. */
+static frz_code plan_variant(parquet_cursor *c, const frz_field *field, const parquet_node *node,
+                             parquet_plan *plan, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const frz_type *stored = NULL;
+    frz_field *group = frz_arena_alloc(&c->arena, sizeof *group);
+    if (group == NULL) {
+        return frz_fail_nomem(err, sizeof *group);
+    }
+    FRZ_TRY(parquet_native_group(c->file, &c->arena, node, &stored, err));
+    rc = frz_variant_check_shape(c->env, stored, err);
+    FRZ_TRY(frz_context(err, rc, "column \"%s\"", node->path));
+    *group = *field;
+    group->type = stored;
+    *plan = (parquet_plan){.field = group, .node = node, .variant = true};
+    FRZ_TRY(plan_children(c, node, stored, plan, err));
+out:
+    return rc;
+}
+
 static frz_code plan_field(parquet_cursor *c, const frz_field *field, const parquet_node *node,
                            const frz_type *file_type, bool top, parquet_plan *plan, frz_error *err)
 {
@@ -126,6 +148,9 @@ static frz_code plan_field(parquet_cursor *c, const frz_field *field, const parq
                             node->path);
         }
         return FRZ_OK;
+    }
+    if (field->type->id == FRZ_TYPE_VARIANT && node->kind == FRZ_TYPE_STRUCT) {
+        return plan_variant(c, field, node, plan, err);
     }
     if (node->kind != FRZ_TYPE_UNKNOWN || frz_type_is_nested(field->type)) {
         if (node->kind != field->type->id) {

@@ -217,6 +217,10 @@ typedef struct parquet_file {
     int64_t *split_offsets;
 } parquet_file;
 
+/* The native type of a group, a STRUCT: ids are numbers of schema elements. */
+frz_code parquet_native_group(const parquet_file *file, frz_arena *arena, const parquet_node *node,
+                              const frz_type **out, frz_error *err);
+
 /* ---- column chunks (parquet_chunk.c) ---- */
 
 /* The chunk of a leaf column in a row group, parsed from the footer's bytes; what it says is not

@@ -311,6 +311,13 @@ static frz_code build_file(const frz_data_file *base, frz_arena *arena, bool ice
     return build_group(&b, &file->root, out);
 }
 
+frz_code parquet_native_group(const parquet_file *file, frz_arena *arena, const parquet_node *node,
+                              const frz_type **out, frz_error *err)
+{
+    native_builder b = {.arena = arena, .metadata = &file->metadata, .err = err};
+    return build_group(&b, node, out);
+}
+
 frz_code frz_parquet_native_type(const frz_data_file *file, frz_arena *arena, const frz_type **out,
                                  frz_error *err)
 {

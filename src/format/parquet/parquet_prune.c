@@ -71,7 +71,8 @@ static frz_code add_field(prune *p, const frz_field *field, const parquet_node *
                           const frz_type *file_type)
 {
     frz_code rc = FRZ_OK;
-    if (node->unsupported != NULL || node->type->id == FRZ_TYPE_UNKNOWN) {
+    if (node->unsupported != NULL || node->type->id == FRZ_TYPE_UNKNOWN ||
+        node->type->id == FRZ_TYPE_VARIANT || field->type->id == FRZ_TYPE_VARIANT) {
         return FRZ_OK;
     }
     if (!frz_type_is_nested(field->type) && !frz_type_is_nested(node->type)) {

@@ -492,6 +492,7 @@ typedef struct parquet_plan {
     parquet_leaf *levels;     /* a nested field's levels: some leaf below it */
     struct parquet_plan *children;
     size_t child_count;
+    bool variant; /* the field is the group as it is stored, of which a variant is made */
 } parquet_plan;
 
 /* The array of a top-level field of some rows, from leaves that hold at least these. Values are

@@ -5,12 +5,22 @@
 #include "format/parquet/parquet.h"
 #include "format/parquet/parquet_read.h"
 
+/* Types that tables may have and that are read, but not written yet. */
+static const char *read_only(const frz_type *type)
+{
+    return type->id == FRZ_TYPE_VARIANT     ? "variant"
+           : type->id == FRZ_TYPE_GEOMETRY  ? "geometry"
+           : type->id == FRZ_TYPE_GEOGRAPHY ? "geography"
+                                            : NULL;
+}
+
 static frz_code check_node(const parquet_node *node, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    if (node->unsupported != NULL) {
-        return frz_fail(err, FRZ_E_UNSUPPORTED, "unsupported: %s (column \"%s\")",
-                        node->unsupported, node->path);
+    const char *reason = node->unsupported != NULL ? node->unsupported : read_only(node->type);
+    if (reason != NULL) {
+        return frz_fail(err, FRZ_E_UNSUPPORTED, "unsupported: %s (column \"%s\")", reason,
+                        node->path);
     }
     for (size_t i = 0; i < node->child_count; i++) {
         FRZ_TRY(check_node(&node->children[i], err));

@@ -127,11 +127,9 @@ static frz_type_id bytes_type(const parquet_element *e, const char **reason)
     case PARQUET_LOGICAL_DECIMAL:
         return FRZ_TYPE_DECIMAL;
     case PARQUET_LOGICAL_GEOMETRY:
-        *reason = "geometry";
-        return FRZ_TYPE_UNKNOWN;
+        return FRZ_TYPE_GEOMETRY;
     case PARQUET_LOGICAL_GEOGRAPHY:
-        *reason = "geography";
-        return FRZ_TYPE_UNKNOWN;
+        return FRZ_TYPE_GEOGRAPHY;
     default:
         *reason = "BYTE_ARRAY with this annotation";
         return FRZ_TYPE_UNKNOWN;
@@ -200,6 +198,37 @@ static frz_type_id primitive_id(const parquet_element *e, const char **reason)
     }
 }
 
+static frz_str algorithm_of(const parquet_element *e)
+{
+    static const char *const names[] = {"spherical", "vincenty", "thomas", "andoyer", "karney"};
+    bool known = e->algorithm > 0 && (size_t)e->algorithm <= FRZ_ARRAY_COUNT(names);
+    return known ? frz_str_from(names[e->algorithm - 1]) : (frz_str){NULL, 0};
+}
+
+/* What a type needs besides its kind. */
+static frz_type parameters_of(const parquet_element *e, frz_type_id id)
+{
+    frz_type type = {.id = id};
+    switch (id) {
+    case FRZ_TYPE_DECIMAL:
+        type.precision = e->precision;
+        type.scale = e->scale;
+        break;
+    case FRZ_TYPE_FIXED:
+        type.length = e->type_length;
+        break;
+    case FRZ_TYPE_GEOGRAPHY:
+        type.algorithm = algorithm_of(e);
+        /* fallthrough */
+    case FRZ_TYPE_GEOMETRY:
+        type.crs = e->crs.len > 0 && frz_utf8_valid(e->crs) ? e->crs : (frz_str){NULL, 0};
+        break;
+    default:
+        break;
+    }
+    return type;
+}
+
 static frz_code primitive_type(builder *b, const parquet_element *e, const frz_type **out,
                                const char **reason)
 {
@@ -209,7 +238,8 @@ static frz_code primitive_type(builder *b, const parquet_element *e, const frz_t
         *reason = "decimal of this precision and scale";
         id = FRZ_TYPE_UNKNOWN;
     }
-    if (id != FRZ_TYPE_DECIMAL && id != FRZ_TYPE_FIXED) {
+    if (id != FRZ_TYPE_DECIMAL && id != FRZ_TYPE_FIXED && id != FRZ_TYPE_GEOMETRY &&
+        id != FRZ_TYPE_GEOGRAPHY) {
         *out = frz_type_primitive(id);
         return FRZ_OK;
     }
@@ -217,13 +247,7 @@ static frz_code primitive_type(builder *b, const parquet_element *e, const frz_t
     if (type == NULL) {
         return frz_fail_nomem(b->err, sizeof *type);
     }
-    type->id = id;
-    if (id == FRZ_TYPE_DECIMAL) {
-        type->precision = e->precision;
-        type->scale = e->scale;
-    } else {
-        type->length = e->type_length;
-    }
+    *type = parameters_of(e, id);
     *out = type;
     return FRZ_OK;
 }
@@ -486,7 +510,7 @@ static frz_code visit_value(builder *b, const parquet_element *e, levels own, in
         return visit_map(b, e, own, depth, node);
     case PARQUET_LOGICAL_VARIANT:
         FRZ_TRY(visit_struct(b, e, own, depth, node));
-        set_unsupported(node, "variant");
+        node->type = frz_type_primitive(FRZ_TYPE_VARIANT);
         break;
     default:
         return visit_struct(b, e, own, depth, node);
