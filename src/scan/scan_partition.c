@@ -201,7 +201,8 @@ typedef struct subject {
     const spec_rules *spec; /* NULL: partitions say nothing */
     const frz_entry *entry; /* NULL: */
     const frz_manifest_file *manifest;
-    int64_t rows; /* -1: not known */
+    int64_t rows;         /* -1: not known */
+    bool partition_alone; /* statistics are not looked at */
     bool narrowed[SOURCES_MAX];
     frz_field_stats stats[SOURCES_MAX];
 } subject;
@@ -353,7 +354,7 @@ static const frz_field_stats *own_stats(const subject *s, int32_t field_id)
     const frz_field_stats *list = s->entry != NULL ? s->entry->stats : s->manifest->stats;
     size_t count = s->entry != NULL ? s->entry->stats_count : s->manifest->stats_count;
     bool lineage = field_id == FRZ_ID_ROW_ID || field_id == FRZ_ID_LAST_UPDATED;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && !s->partition_alone; i++) {
         if (list[i].field_id == field_id) {
             return lineage && list[i].null_value_count != 0 ? NULL : &list[i];
         }
@@ -442,6 +443,7 @@ static subject *begin(subject *s, const frz_entry_filter *f, const frz_entry *en
     s->entry = entry;
     s->manifest = manifest;
     s->rows = entry != NULL ? entry->record_count : -1;
+    s->partition_alone = false;
     memset(s->narrowed, 0, sizeof s->narrowed);
     return s;
 }
@@ -460,6 +462,16 @@ bool frz_entry_filter_must_match(const frz_entry_filter *filter, const frz_entry
     return filter->filter == NULL ||
            frz_expr_must_match(filter->filter, lookup, may_hold, begin(&s, filter, entry, NULL),
                                entry->record_count);
+}
+
+bool frz_entry_filter_is_settled(const frz_entry_filter *filter, const frz_entry *entry)
+{
+    subject s;
+    if (filter->filter == NULL) {
+        return true;
+    }
+    begin(&s, filter, entry, NULL)->partition_alone = true;
+    return s.spec != NULL && frz_expr_must_match(filter->filter, lookup, may_hold, &s, s.rows);
 }
 
 bool frz_entry_filter_may_match_manifest(const frz_entry_filter *filter,

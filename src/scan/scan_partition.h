@@ -22,6 +22,9 @@ void frz_entry_filter_free(frz_entry_filter *filter); /* NULL is fine */
 bool frz_entry_filter_may_match(const frz_entry_filter *filter, const frz_entry *entry);
 /* True only if all its rows match, deleted ones too. */
 bool frz_entry_filter_must_match(const frz_entry_filter *filter, const frz_entry *entry);
+/* The same by its partition alone, which holds whatever its writer made of statistics: then the
+ * filter need not be evaluated. spec: strict projection, residual predicates */
+bool frz_entry_filter_is_settled(const frz_entry_filter *filter, const frz_entry *entry);
 /* False only if no row of any file of the manifest matches, by its partition summaries and
  * statistics. */
 bool frz_entry_filter_may_match_manifest(const frz_entry_filter *filter,

@@ -41,6 +41,7 @@ typedef struct frz_plan_report {
 /* One data file to read. */
 typedef struct frz_task {
     const frz_entry *entry; /* valid until the next call */
+    bool settled;           /* the filter is true for all its rows */
 } frz_task;
 
 /* The data files of a snapshot that can hold rows which a filter lets through. Manifests are read

@@ -295,7 +295,9 @@ frz_code frz_plan_next(frz_plan *plan, frz_task *out, frz_error *err)
         FRZ_TRY(next_of_manifests(plan, &entry, err));
     }
     FRZ_TRY(check_unique(plan, entry, err));
-    *out = (frz_task){.entry = entry};
+    *out = (frz_task){.entry = entry,
+                      .settled =
+                          plan->filter != NULL && frz_entry_filter_is_settled(plan->filter, entry)};
 out:
     return rc;
 }

@@ -49,7 +49,7 @@ static frz_code open_next(frz_scan *scan, frz_error *err)
     frz_code rc = scan->plan == NULL ? FRZ_END : frz_plan_next(scan->plan, &scan->task, err);
     FRZ_TRY(rc);
     const frz_entry *entry = scan->task.entry;
-    frz_stitch_request request = {.filter = scan->filter,
+    frz_stitch_request request = {.filter = scan->task.settled ? NULL : scan->filter,
                                   .with_deleted = true,
                                   .max_rows = scan->batch_rows,
                                   .max_bytes = scan->batch_bytes};

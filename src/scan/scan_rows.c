@@ -245,7 +245,7 @@ frz_code scan_take_batch(frz_scan *scan, const frz_batch *batch, struct ArrowArr
     }
     const uint8_t *taken = scan->shows_deleted ? NULL : live;
     int64_t taken_count = scan->shows_deleted ? rows->length : live_count;
-    rc = scan->filter == NULL
+    rc = scan->filter == NULL || scan->task.settled
              ? put_out(scan, rows, taken, taken_count, out, err)
              : filter_batch(scan, rows, batch->first_row, taken, taken_count, out, err);
 out:
