@@ -40,8 +40,8 @@ typedef struct frz_scan_options {
 
 /** What a scan did so far. Later versions append members. */
 typedef struct frz_scan_report {
-    int64_t files;         /**< data files of the snapshot */
-    int64_t files_skipped; /**< proven by statistics to hold no matching row */
+    int64_t files;         /**< data files of the snapshot, as far as the plan has come */
+    int64_t files_skipped; /**< proven by partitions and statistics to hold no matching row */
     int64_t base_files_opened;
     int64_t column_files_opened;
     int64_t rows_read; /**< before the filter */

@@ -93,6 +93,17 @@ frz_code meta_find_newest(const frz_env *env, const char *location, const frz_lo
 /* Unpack a gzip or zstd metadata file in place; other bytes stay as they are (meta_packed.c). */
 frz_code meta_unpack(const frz_env *env, frz_buf *bytes, frz_error *err);
 
+/* ---- memory of what is read as a whole ---- */
+
+/* Bytes that the entries of a manifest or list may take: statistics of a field take more than the
+ * bytes of the file that they come from, but not without end. */
+static inline size_t meta_memory_limit(uint64_t file_size)
+{
+    const size_t per_byte = 1024, least = (size_t)64 << 20;
+    return file_size > SIZE_MAX / per_byte / 2 ? FRZ_ARENA_NO_LIMIT
+                                               : least + (size_t)file_size * per_byte;
+}
+
 /* ---- types from tables (meta_type_table.c) ---- */
 
 /* A field of a structure of the specification. */

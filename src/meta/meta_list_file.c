@@ -178,10 +178,23 @@ out:
     return rc;
 }
 
+/* A manifest's location alone takes more than a byte, packed or not. */
+static frz_code check_size(const list_reader *r, frz_error *err)
+{
+    int64_t rows = frz_data_file_row_count(r->file);
+    uint64_t size = frz_data_file_size(r->file);
+    r->tree->arena.limit = meta_memory_limit(size);
+    return rows >= 0 && (uint64_t)rows <= size
+               ? FRZ_OK
+               : frz_fail(err, FRZ_E_CORRUPT, "%lld manifests cannot be in %llu bytes",
+                          (long long)rows, (unsigned long long)size);
+}
+
 static frz_code read_list(list_reader *r, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     FRZ_TRY(frz_data_file_open(r->tree->env, r->tree->location, NULL, &r->file, err));
+    FRZ_TRY(check_size(r, err));
     FRZ_TRY(meta_list_row_to_read(&r->scratch, frz_data_file_type(r->file), &r->row, err));
     FRZ_TRY(read_batches(r, err));
 out:

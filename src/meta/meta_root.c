@@ -4,10 +4,6 @@
  */
 #include "meta/meta_root.h"
 
-/* An entry with statistics of a field takes at least so many bytes of memory per byte of file. */
-#define MEMORY_PER_BYTE 1024
-#define MEMORY_LEAST ((size_t)64 << 20)
-
 typedef struct root_reader {
     const meta_root *root;
     meta_tracked tracked;
@@ -99,14 +95,6 @@ out:
     return rc;
 }
 
-static void limit_memory(root_reader *r)
-{
-    uint64_t size = frz_data_file_size(r->tracked.file);
-    r->root->arena->limit = size > SIZE_MAX / MEMORY_PER_BYTE / 2
-                                ? FRZ_ARENA_NO_LIMIT
-                                : MEMORY_LEAST + (size_t)size * MEMORY_PER_BYTE;
-}
-
 frz_code meta_root_read(const meta_root *root, frz_error *err)
 {
     frz_code rc = FRZ_OK;
@@ -119,7 +107,7 @@ frz_code meta_root_read(const meta_root *root, frz_error *err)
                    .next_row_id = FRZ_NO_VALUE},
     };
     FRZ_TRY(meta_tracked_open(&r.tracked, root->location, &root->stats, err));
-    limit_memory(&r);
+    root->arena->limit = meta_memory_limit(frz_data_file_size(r.tracked.file));
     FRZ_TRY(meta_tracked_partition_types(&r.tracked, root->arena, &r.partition_types, err));
     FRZ_TRY(read_batches(&r, err));
 out:

@@ -396,6 +396,18 @@ def test_lists_that_break_a_rule(table, change, words):
     assert refusal(metadata, "snap-1001.avro", "entry 0", words) == 5
 
 
+def test_a_list_of_more_manifests_than_bytes(table):
+    table.append(rows((1, "a")))
+    metadata = table.commit()
+    with open(list_of(table), "rb") as file:
+        reader = fastavro.reader(file)
+        schema, entry = reader.writer_schema, next(reader)
+    with open(list_of(table), "wb") as file:
+        fastavro.writer(file, schema, (entry for _ in range(100_000)), codec="deflate",
+                        sync_interval=1 << 26)
+    assert refusal(metadata, "snap-1001.avro", "100000 manifests cannot be in") == 5
+
+
 def test_deletes_without_keys(table):
     table.append(rows((1, "a")))
     table.delete_equal(rows((1, "a")), [1])
