@@ -36,7 +36,11 @@ frz_code avro_window_get(avro_window *w, uint64_t offset, size_t len, size_t ahe
     uint64_t left = frz_file_size(w->file) - offset;
     size_t kept = 0;
     assert(len <= left);
-    if (offset >= w->offset && offset - w->offset <= w->len) {
+    if (len == 0 && w->len == 0) { /* nothing asked for, and perhaps no memory yet to point into */
+        *out = (const uint8_t *)"";
+        return FRZ_OK;
+    }
+    if (w->len > 0 && offset >= w->offset && offset - w->offset <= w->len) {
         size_t skipped = (size_t)(offset - w->offset);
         kept = w->len - skipped;
         if (len <= kept) {
