@@ -201,8 +201,9 @@ typedef struct subject {
     const spec_rules *spec; /* NULL: partitions say nothing */
     const frz_entry *entry; /* NULL: */
     const frz_manifest_file *manifest;
-    int64_t rows;         /* -1: not known */
-    bool partition_alone; /* statistics are not looked at */
+    int64_t rows;            /* -1: not known */
+    bool partition_alone;    /* statistics are not looked at */
+    frz_field_stats updated; /* of _last_updated_sequence_number, if the file has none of it */
     bool narrowed[SOURCES_MAX];
     frz_field_stats stats[SOURCES_MAX];
 } subject;
@@ -348,6 +349,21 @@ static void narrow(const subject *s, const rule *r, frz_field_stats *stats)
     }
 }
 
+/* No row was updated after its file's data sequence number: it rises with every column file, and a
+ * file of older rows has at least the greatest of their numbers. The number of a manifest is in
+ * turn at least that of its entries. Rows may have no number at all. spec: row lineage */
+static const frz_field_stats *updated_stats(subject *s)
+{
+    const frz_type *type = frz_field_last_updated.type;
+    s->updated = (frz_field_stats)FRZ_FIELD_STATS_UNKNOWN(FRZ_ID_LAST_UPDATED, type);
+    s->updated.tight_bounds = 0;
+    s->updated.has_upper = true;
+    s->updated.upper = (frz_value){.type = type,
+                                   .as.i64 = s->entry != NULL ? s->entry->sequence_number
+                                                              : s->manifest->sequence_number};
+    return &s->updated;
+}
+
 /* A null in a lineage column stands for a number that the column's bounds do not know. */
 static const frz_field_stats *own_stats(const subject *s, int32_t field_id)
 {
@@ -362,10 +378,17 @@ static const frz_field_stats *own_stats(const subject *s, int32_t field_id)
     return NULL;
 }
 
+static const frz_field_stats *stats_of(subject *s, int32_t field_id)
+{
+    const frz_field_stats *own = own_stats(s, field_id);
+    return own == NULL && field_id == FRZ_ID_LAST_UPDATED && !s->partition_alone ? updated_stats(s)
+                                                                                 : own;
+}
+
 static const frz_field_stats *lookup(void *ctx, int32_t field_id)
 {
     subject *s = ctx;
-    const frz_field_stats *own = own_stats(s, field_id);
+    const frz_field_stats *own = stats_of(s, field_id);
     size_t count = s->spec == NULL ? 0 : FRZ_MIN(s->spec->count, SOURCES_MAX);
     for (size_t i = 0; i < count; i++) {
         const rule *r = &s->spec->rules[i];
