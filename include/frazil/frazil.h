@@ -7,6 +7,7 @@
 #include "frazil/arrow.h"
 #include "frazil/avro.h"
 #include "frazil/catalog.h"
+#include "frazil/changes.h"
 #include "frazil/column_update.h"
 #include "frazil/commit.h"
 #include "frazil/env.h"

@@ -174,6 +174,10 @@ static frz_code take_entry(frz_delete_index *index, const frz_entry *entry, frz_
 {
     frz_code rc = FRZ_OK;
     delete_file file = {.entry = entry};
+    int64_t added_by = index->options.added_by;
+    if (added_by != 0 && (entry->status != FRZ_STATUS_ADDED || entry->snapshot_id != added_by)) {
+        return FRZ_OK;
+    }
     FRZ_TRY(frz_table_resolve_legacy(index->table, entry->location, &index->arena, &file.location,
                                      err));
     FRZ_TRY(own_partition_key(index, entry, &file.partition, err));

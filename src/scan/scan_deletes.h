@@ -13,6 +13,7 @@ typedef struct frz_delete_options {
     const frz_schema *schema;     /* that is read */
     const frz_bound_expr *filter; /* deletes of rows that it does not let through may be left out;
                                      NULL: none are */
+    int64_t added_by;             /* only delete files that this snapshot added; 0: all */
     size_t position_bytes; /* about, of positions that are kept for later files; 0: 256 MiB */
     size_t key_bytes;      /* about, of keys held at once; 0: 512 MiB */
 } frz_delete_options;

@@ -43,6 +43,12 @@ static frz_code run_scan(const frz_env *env, const char *folder, frz_error *err)
     return scenario_sum(env, folder, &sum, err);
 }
 
+static frz_code run_changes(const frz_env *env, const char *folder, frz_error *err)
+{
+    int64_t files, rows;
+    return scenario_changes(env, folder, &files, &rows, err);
+}
+
 /* Returns the number of allocations that were reached. */
 static int64_t run_once(frz_code (*run)(const frz_env *, const char *, frz_error *),
                         const char *folder, int64_t fail_at, frz_code *rc)
@@ -111,11 +117,29 @@ static void alloc__a_scan_gives_back_all_memory_wherever_it_fails(void **state)
     }
 }
 
+static void alloc__changes_give_back_all_memory_wherever_they_fail(void **state)
+{
+    char folder[SCENARIO_PATH];
+    frz_code rc = FRZ_E_NOMEM;
+    int64_t files = 0, rows = 0;
+    frz_env *env = scenario_env(0, NULL);
+    (void)state;
+    assert_int_equal(scenario_reset(&scenarios[2], folder), 0);
+    assert_int_equal(scenario_changes(env, folder, &files, &rows, NULL), FRZ_OK);
+    assert_int_equal(files, 2);
+    assert_int_equal(rows, 160); /* every row before and after */
+    frz_env_free(env);
+    for (int64_t n = 1; rc != FRZ_OK; n = next_step(n)) {
+        run_once(run_changes, folder, n, &rc);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(alloc__each_one_that_fails_is_reported_and_harms_nothing),
         cmocka_unit_test(alloc__a_scan_gives_back_all_memory_wherever_it_fails),
+        cmocka_unit_test(alloc__changes_give_back_all_memory_wherever_they_fail),
     };
     return cmocka_run_group_tests(tests, scenario_setup, scenario_teardown);
 }

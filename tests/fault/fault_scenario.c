@@ -11,6 +11,7 @@
 #include "base/base.h"
 #include "fault/fault_scenario.h"
 #include "format/parquet/parquet.h"
+#include "frazil/changes.h"
 #include "type/type_value.h"
 
 enum { BASE_EMPTY, BASE_IMPORTED, BASE_UPDATED };
@@ -274,6 +275,43 @@ frz_code scenario_sum(const frz_env *env, const char *folder, double *out, frz_e
     }
 out:
     frz_scan_close(scan);
+    frz_table_unref(table);
+    frz_catalog_close(catalog);
+    return rc;
+}
+
+static frz_code count_rows(struct ArrowArrayStream *stream, int64_t *rows, frz_error *err)
+{
+    struct ArrowArray batch = {0};
+    int os_error = 0;
+    *rows = 0;
+    for (;;) {
+        os_error = stream->get_next(stream, &batch);
+        if (os_error != 0 || batch.release == NULL) {
+            break;
+        }
+        *rows += batch.length;
+        frz_array_release(&batch);
+    }
+    frz_code rc = os_error == 0 ? FRZ_OK : frz_stream_fail(stream, os_error, err);
+    stream->release(stream);
+    return rc;
+}
+
+frz_code scenario_changes(const frz_env *env, const char *folder, int64_t *files, int64_t *rows,
+                          frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_catalog *catalog = NULL;
+    frz_table *table = NULL;
+    struct ArrowArrayStream stream = {0};
+    FRZ_TRY(open_catalog(env, folder, &catalog, err));
+    FRZ_TRY(frz_catalog_load_table(catalog, "db.t", &table, err));
+    FRZ_TRY(frz_changes_files(table, NULL, &stream, err));
+    FRZ_TRY(count_rows(&stream, files, err));
+    FRZ_TRY(frz_changes_rows(table, NULL, &stream, err));
+    rc = count_rows(&stream, rows, err);
+out:
     frz_table_unref(table);
     frz_catalog_close(catalog);
     return rc;

@@ -1,0 +1,258 @@
+"""Changes of snapshots: files as other generators know them, rows as a model that takes the parent's
+rows, applies the feed and must arrive at the snapshot's rows."""
+import gzip
+import json
+from collections import Counter
+
+import pytest
+
+from iceberg_corpus import CORPORA, ENGINES, ENGINE_MAPS, frazil, listing, rows_of, same, scan
+
+GOLDEN = CORPORA / "iceberg-v4"
+GOLDEN_MAPS = [("file:///golden/", f"{GOLDEN}/")]
+V4 = listing(GOLDEN / "TABLES.tsv")
+VALID = [table for table in V4 if not table["must_fail"]]
+BROKEN = [table for table in V4 if table["must_fail"] == "changes"]
+ENGINE_TABLES = listing(ENGINES / "TABLES.tsv")
+ROW_ID, UPDATED = "_row_id", "_last_updated_sequence_number"
+
+# Formats of data and delete files that there is no reader for.
+UNREAD = "no reader for format "
+
+
+# Tables of which files that the last snapshot's parent needs are gone.
+FILES_GONE = ["upgraded_delete_manifest_masked"]
+
+
+class Table:
+    def __init__(self, folder, metadata, maps, recorded=None):
+        """recorded: the location that a table which does not say its own has."""
+        self.file, self.maps = folder / "metadata" / metadata, maps
+        self.path = f"{recorded}/metadata/{metadata}" if recorded else self.file
+
+    @property
+    def json(self):
+        raw = self.file.read_bytes()
+        return json.loads(gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw)
+
+    def changes(self, *arguments):
+        return frazil(self.path, self.maps, "changes", *arguments)
+
+    def rows(self, snapshot):
+        done = scan(self.path, self.maps, "--with-lineage", "--snapshot", str(snapshot))
+        if done.returncode != 0 and UNREAD in done.stderr:
+            pytest.skip("its files have a format that there is no reader for")
+        return rows_of(done.stdout) if done.returncode == 0 else None
+
+    def feed(self, snapshot, *arguments):
+        done = self.changes("--rows", "--json", "--to", str(snapshot), *arguments)
+        assert done.returncode == 0, done.stderr
+        return rows_of(done.stdout)
+
+
+def golden(table):
+    recorded = "file:///golden/" + table["dir"]
+    return Table(GOLDEN / table["dir"], table["metadata"], GOLDEN_MAPS, recorded)
+
+
+def engine(table):
+    return Table(ENGINES / table["dir"], table["metadata"], ENGINE_MAPS)
+
+
+# ---- files ----
+
+
+def as_set(rows):
+    keys = [(row["location"], row["kind"]) for row in rows]
+    assert len(set(keys)) == len(keys), "a line stands twice"
+    return set(keys)
+
+
+@pytest.mark.parametrize("table", VALID, ids=lambda t: t["dir"])
+def test_files_of_the_last_snapshot(table):
+    done = golden(table).changes("--json")
+    if table["dir"] in FILES_GONE:
+        assert done.returncode == 3 and "No such file" in done.stderr
+        return
+    assert done.returncode == 0, done.stderr
+    rows = rows_of(done.stdout)
+    assert all(list(row) == ["location", "kind"] for row in rows)
+    path = GOLDEN / table["dir"] / "changes.jsonl"
+    if path.is_file():
+        assert as_set(rows) == as_set(rows_of(path.read_text()))
+
+
+@pytest.mark.parametrize("table", BROKEN, ids=lambda t: t["dir"])
+def test_broken_changes_are_refused(table):
+    assert scan(golden(table).path, GOLDEN_MAPS).returncode == 0
+    for rows in ([], ["--rows"]):
+        done = golden(table).changes("--json", *rows)
+        line = done.stderr.splitlines()[0]
+        assert done.returncode == 5 and done.stdout == "", line
+        assert ".parquet" in line and ("REPLACED" in line or "deleted_positions" in line), line
+
+
+def test_the_corpora_are_here():
+    if not V4:
+        pytest.skip(f"no corpus of v4 tables at {GOLDEN}")
+    assert len(VALID) == 81 and len(BROKEN) == 2
+    assert sum((GOLDEN / t["dir"] / "changes.jsonl").is_file() for t in VALID) >= 76
+
+
+# ---- rows ----
+
+
+def value_columns(row):
+    return {k: v for k, v in row.items() if k not in (ROW_ID, UPDATED) and not is_about(k)}
+
+
+def is_about(name):
+    return name in ("_change_type", "_change_ordinal", "_commit_snapshot_id", "_changed_columns")
+
+
+def differing(ours, theirs, names):
+    return [name for name in names if not same(ours[name], theirs[name])]
+
+
+class Model:
+    """Rows of a snapshot by their row ids."""
+
+    def __init__(self, rows, common):
+        self.rows = {row[ROW_ID]: row for row in rows}
+        self.common, self.touched, self.inserted = common, set(), set()
+        assert len(self.rows) == len(rows), "a row id stands twice"
+
+    def given(self, change):
+        """The columns of a change that have values."""
+        names = change["_changed_columns"]
+        return value_columns(change) if names is None else {n: change[n] for n in names}
+
+    def remove(self, change):
+        row = self.rows.pop(change[ROW_ID])
+        assert not differing(change, row, self.common), f"{change} was {row}"
+
+    def before(self, change):
+        row, given = self.rows[change[ROW_ID]], self.given(change)
+        wrong = differing(given, row, [n for n in given if n in self.common])
+        assert not wrong, f"{change} was {row}"
+
+    def after(self, change):
+        self.rows[change[ROW_ID]] = {**self.rows[change[ROW_ID]], **self.given(change)}
+
+    def insert(self, change):
+        assert change[ROW_ID] not in self.rows, f"{change} was there"
+        self.rows[change[ROW_ID]] = value_columns(change) | {ROW_ID: change[ROW_ID]}
+
+    def apply(self, feed):
+        steps = {"DELETE": self.remove, "UPDATE_BEFORE": self.before,
+                 "INSERT": self.insert, "UPDATE_AFTER": self.after}
+        seen = Counter((change["_change_type"], change[ROW_ID]) for change in feed)
+        assert not [key for key, count in seen.items() if count > 1], "a change stands twice"
+        for kind, step in steps.items():
+            for change in feed:
+                if change["_change_type"] == kind:
+                    step(change)
+        befores = {row for kind, row in seen if kind == "UPDATE_BEFORE"}
+        self.touched = {row for kind, row in seen if kind in ("INSERT", "UPDATE_AFTER")}
+        self.inserted = {row for kind, row in seen if kind == "INSERT"}
+        assert befores == {row for kind, row in seen if kind == "UPDATE_AFTER"}
+
+
+def check_by_id(before, after, feed, snapshot, common):
+    model = Model(before, common)
+    model.apply(feed)
+    wanted = {row[ROW_ID]: row for row in after}
+    assert set(model.rows) == set(wanted)
+    for row_id, row in wanted.items():
+        names = row if row_id in model.touched else common
+        names = [n for n in names if n in model.rows[row_id] and n not in (ROW_ID, UPDATED)]
+        assert not differing(model.rows[row_id], row, names), f"{model.rows[row_id]}, not {row}"
+    # Whatever has the snapshot's number came or changed in it; what came may have an older one.
+    new = {row[ROW_ID] for row in after if row[UPDATED] == snapshot["sequence-number"]}
+    if snapshot["summary"]["operation"] != "replace":
+        assert new <= model.touched and model.touched - new <= model.inserted
+
+
+def text_of(row, common):
+    return json.dumps([row[name] for name in common])
+
+
+def check_by_value(before, after, feed, common):
+    """Without row ids: what was there, without what left, with what came."""
+    old = ("DELETE", "UPDATE_BEFORE")
+    left = Counter(text_of(c, common) for c in feed if c["_change_type"] in old)
+    came = Counter(text_of(c, common) for c in feed if c["_change_type"] not in old)
+    rows = Counter(text_of(row, common) for row in before)
+    assert not left - rows
+    assert rows - left + came == Counter(text_of(row, common) for row in after)
+
+
+def common_columns(metadata, parent, snapshot):
+    """Columns that both schemas have under one name and type."""
+    schemas = {s["schema-id"]: s for s in metadata.get("schemas", [metadata.get("schema")])}
+    current = metadata.get("current-schema-id", 0)
+    ours, theirs = (
+        {f["id"]: f for f in schemas[s.get("schema-id", current)]["fields"]}
+        for s in (snapshot, parent)
+    )
+    return [f["name"] for i, f in ours.items()
+            if i in theirs and (f["name"], f["type"]) == (theirs[i]["name"], theirs[i]["type"])]
+
+
+def check_snapshot(table, metadata, parent, snapshot):
+    before = table.rows(parent["snapshot-id"]) if parent else []
+    after = table.rows(snapshot["snapshot-id"])
+    if before is None or after is None:
+        return False  # files have expired
+    feed = table.feed(snapshot["snapshot-id"])
+    assert all(c["_commit_snapshot_id"] == snapshot["snapshot-id"] for c in feed)
+    common = common_columns(metadata, parent or snapshot, snapshot)
+    if snapshot["summary"]["operation"] == "replace":
+        assert feed == []
+    if any(row[ROW_ID] is None for row in before + after):
+        names = ",".join('"' + name.replace('"', '""') + '"' for name in common)
+        if names:
+            feed = table.feed(snapshot["snapshot-id"], "--columns", names)
+        check_by_value(before, after, feed, common)
+    else:
+        check_by_id(before, after, feed, snapshot, common)
+    return True
+
+
+def check_every_snapshot(table):
+    metadata = table.json
+    snapshots = {s["snapshot-id"]: s for s in metadata.get("snapshots", [])}
+    for snapshot in snapshots.values():
+        parent = snapshots.get(snapshot.get("parent-snapshot-id"))
+        if parent is None and snapshot.get("parent-snapshot-id") is not None:
+            continue
+        check_snapshot(table, metadata, parent, snapshot)
+
+
+@pytest.mark.parametrize("table", VALID, ids=lambda t: t["dir"])
+def test_rows_of_every_snapshot(table):
+    check_every_snapshot(golden(table))
+
+
+@pytest.mark.parametrize("table", ENGINE_TABLES, ids=lambda t: t["dir"].replace("/db/", "."))
+def test_rows_of_other_engines(table):
+    check_every_snapshot(engine(table))
+
+
+@pytest.mark.parametrize("table", ENGINE_TABLES, ids=lambda t: t["dir"].replace("/db/", "."))
+def test_files_of_other_engines(table):
+    """Counts against what the engine's own summaries say of each snapshot."""
+    table = engine(table)
+    metadata = table.json
+    for snapshot in metadata.get("snapshots", []):
+        done = table.changes("--json", "--to", str(snapshot["snapshot-id"]))
+        if done.returncode != 0:
+            assert "No such file" in done.stderr or "not found" in done.stderr, done.stderr
+            continue
+        kinds = Counter(row["kind"] for row in rows_of(done.stdout))
+        summary = snapshot["summary"]
+        assert kinds["added"] == int(summary.get("added-data-files", 0)), summary
+        assert kinds["removed"] == int(summary.get("deleted-data-files", 0)), summary
+        added = kinds["position_deletes_added"] + kinds["equality_deletes_added"] + kinds["dv"]
+        if "added-dvs" not in summary:
+            assert added == int(summary.get("added-delete-files", 0)), summary
