@@ -1,5 +1,5 @@
 # The common commands by name. Everything real happens in CMake and in tools/.
-.PHONY: help demo check build dev fuzz bench bench-parquet bench-avro bench-plan golden format clean
+.PHONY: help demo check build dev fuzz bench bench-parquet bench-avro bench-plan bench-deletes golden format clean
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' Makefile
@@ -51,6 +51,10 @@ bench-avro: build ## a manifest in Avro against fastavro
 bench-plan: build ## plans over a million data files against PyIceberg
 	tools/venv
 	.venv/bin/python bench/plan.py $(ARGS)
+
+bench-deletes: build ## scans with deletes of each kind against without, PyIceberg and DuckDB
+	tools/venv
+	.venv/bin/python bench/deletes.py $(ARGS)
 
 golden: build ## rewrite the expectations kept in the tree; read the diff
 	tools/check-includes --graph > docs/internals/include-graph.txt
