@@ -313,204 +313,127 @@ static frz_code print_files(cli_out *out, struct ArrowArrayStream *stream, frz_e
 
 /* ---- the commands ---- */
 
-static frz_code describe_run(cli_context *context, frz_error *err)
+static const struct {
+    const cli_command *command;
+    frz_table_view view;
+    view_printer for_people, for_programs;
+} views[] = {
+    {&cmd_describe, FRZ_TABLE_VIEW_DESCRIBE, print_pairs, print_pairs_json},
+    {&cmd_schema, FRZ_TABLE_VIEW_SCHEMA, print_table, print_json},
+    {&cmd_snapshots, FRZ_TABLE_VIEW_SNAPSHOTS, print_readable, print_json},
+    {&cmd_files, FRZ_TABLE_VIEW_FILES, print_files, print_json},
+    {&cmd_manifests, FRZ_TABLE_VIEW_MANIFESTS, print_readable, print_json},
+    {&cmd_properties, FRZ_TABLE_VIEW_PROPERTIES, print_pairs, print_pairs_json},
+    {&cmd_history, FRZ_TABLE_VIEW_HISTORY, print_table, print_json},
+    {&cmd_refs, FRZ_TABLE_VIEW_REFS, print_table, print_json},
+    {&cmd_statistics, FRZ_TABLE_VIEW_STATISTICS, print_table, print_json},
+    {&cmd_delete_files, FRZ_TABLE_VIEW_DELETE_FILES, print_table, print_json},
+    {&cmd_entries, FRZ_TABLE_VIEW_ENTRIES, print_readable, print_json},
+    {&cmd_partitions, FRZ_TABLE_VIEW_PARTITIONS, print_table, print_json},
+};
+
+static frz_code view_run(cli_context *context, frz_error *err)
 {
-    return print_view(context, FRZ_TABLE_VIEW_DESCRIBE, print_pairs, print_pairs_json, err);
+    size_t i = 0;
+    while (views[i].command != context->args->command) {
+        i++; /* every command that runs this is in the table */
+    }
+    return print_view(context, views[i].view, views[i].for_people, views[i].for_programs, err);
 }
 
-static frz_code schema_run(cli_context *context, frz_error *err)
-{
-    return print_view(context, FRZ_TABLE_VIEW_SCHEMA, print_table, print_json, err);
-}
-
-static frz_code snapshots_run(cli_context *context, frz_error *err)
-{
-    return print_view(context, FRZ_TABLE_VIEW_SNAPSHOTS, print_readable, print_json, err);
-}
-
-static frz_code files_run(cli_context *context, frz_error *err)
-{
-    return print_view(context, FRZ_TABLE_VIEW_FILES, print_files, print_json, err);
-}
-
-static frz_code manifests_run(cli_context *context, frz_error *err)
-{
-    return print_view(context, FRZ_TABLE_VIEW_MANIFESTS, print_readable, print_json, err);
-}
-
-static frz_code properties_run(cli_context *context, frz_error *err)
-{
-    return print_view(context, FRZ_TABLE_VIEW_PROPERTIES, print_pairs, print_pairs_json, err);
-}
-
-static frz_code history_run(cli_context *context, frz_error *err)
-{
-    return print_view(context, FRZ_TABLE_VIEW_HISTORY, print_table, print_json, err);
-}
-
-static frz_code refs_run(cli_context *context, frz_error *err)
-{
-    return print_view(context, FRZ_TABLE_VIEW_REFS, print_table, print_json, err);
-}
-
-static frz_code statistics_run(cli_context *context, frz_error *err)
-{
-    return print_view(context, FRZ_TABLE_VIEW_STATISTICS, print_table, print_json, err);
-}
-
-static frz_code delete_files_run(cli_context *context, frz_error *err)
-{
-    return print_view(context, FRZ_TABLE_VIEW_DELETE_FILES, print_table, print_json, err);
-}
-
-static frz_code entries_run(cli_context *context, frz_error *err)
-{
-    return print_view(context, FRZ_TABLE_VIEW_ENTRIES, print_readable, print_json, err);
-}
-
-static frz_code partitions_run(cli_context *context, frz_error *err)
-{
-    return print_view(context, FRZ_TABLE_VIEW_PARTITIONS, print_table, print_json, err);
-}
+#define OF_TABLE                                                                                   \
+    .usage = "TABLE [--json]", .flags = CLI_TAKES_TABLE, .min_words = 1, .max_words = 1,           \
+    .run = view_run
+#define OF_SNAPSHOT                                                                                \
+    .usage = "TABLE [--snapshot ID | --as-of TIME | --ref NAME] [--json]",                         \
+    .options = snapshot_options, .flags = CLI_TAKES_TABLE, .min_words = 1, .max_words = 1,         \
+    .run = view_run
 
 const cli_command cmd_describe = {
+    OF_TABLE,
     .name = "describe",
-    .usage = "TABLE [--json]",
     .summary = "tell where a table is, its versions, sizes and properties",
     .example = "  frazil describe db.wide\n"
                "  frazil describe --metadata t/metadata/v3.metadata.json --json\n",
-    .flags = CLI_TAKES_TABLE,
-    .min_words = 1,
-    .max_words = 1,
-    .run = describe_run,
 };
 
 const cli_command cmd_schema = {
+    OF_TABLE,
     .name = "schema",
-    .usage = "TABLE [--json]",
     .summary = "list the columns of a table with their field ids and types",
     .example = "  frazil schema db.wide\n",
-    .flags = CLI_TAKES_TABLE,
-    .min_words = 1,
-    .max_words = 1,
-    .run = schema_run,
 };
 
 const cli_command cmd_snapshots = {
+    OF_TABLE,
     .name = "snapshots",
-    .usage = "TABLE [--json]",
     .summary = "list the versions of a table that can still be read",
     .text = "Their ids are what --snapshot of scan, files and manifests takes.\n",
     .example = "  frazil snapshots db.wide\n",
-    .flags = CLI_TAKES_TABLE,
-    .min_words = 1,
-    .max_words = 1,
-    .run = snapshots_run,
 };
 
 const cli_command cmd_files = {
+    OF_SNAPSHOT,
     .name = "files",
-    .usage = "TABLE [--snapshot ID | --as-of TIME | --ref NAME] [--json]",
     .summary = "show which columns live in which files",
     .text = "Each data file with its size and rows, and below it its column files with the field\n"
             "ids and names that are read from them instead of from the data file.\n",
     .example = "  frazil files db.wide\n"
                "  frazil files db.wide --json\n",
-    .options = snapshot_options,
-    .flags = CLI_TAKES_TABLE,
-    .min_words = 1,
-    .max_words = 1,
-    .run = files_run,
 };
 
 const cli_command cmd_manifests = {
+    OF_SNAPSHOT,
     .name = "manifests",
-    .usage = "TABLE [--snapshot ID | --as-of TIME | --ref NAME] [--json]",
     .summary = "list the manifests of a snapshot with what is counted in them",
     .example = "  frazil manifests db.wide\n",
-    .options = snapshot_options,
-    .flags = CLI_TAKES_TABLE,
-    .min_words = 1,
-    .max_words = 1,
-    .run = manifests_run,
 };
 
 const cli_command cmd_properties = {
+    OF_TABLE,
     .name = "properties",
-    .usage = "TABLE [--json]",
     .summary = "list the properties of a table",
     .example = "  frazil properties db.wide\n",
-    .flags = CLI_TAKES_TABLE,
-    .min_words = 1,
-    .max_words = 1,
-    .run = properties_run,
 };
 
 const cli_command cmd_history = {
+    OF_TABLE,
     .name = "history",
-    .usage = "TABLE [--json]",
     .summary = "tell when which snapshot became the current one",
     .example = "  frazil history db.wide\n",
-    .flags = CLI_TAKES_TABLE,
-    .min_words = 1,
-    .max_words = 1,
-    .run = history_run,
 };
 
 const cli_command cmd_refs = {
+    OF_TABLE,
     .name = "refs",
-    .usage = "TABLE [--json]",
     .summary = "list branches and tags",
     .example = "  frazil refs db.wide\n",
-    .flags = CLI_TAKES_TABLE,
-    .min_words = 1,
-    .max_words = 1,
-    .run = refs_run,
 };
 
 const cli_command cmd_statistics = {
+    OF_TABLE,
     .name = "statistics",
-    .usage = "TABLE [--json]",
     .summary = "list the statistics files beside the manifests",
     .example = "  frazil statistics db.wide\n",
-    .flags = CLI_TAKES_TABLE,
-    .min_words = 1,
-    .max_words = 1,
-    .run = statistics_run,
 };
 
 const cli_command cmd_delete_files = {
+    OF_SNAPSHOT,
     .name = "delete-files",
-    .usage = "TABLE [--snapshot ID | --as-of TIME | --ref NAME] [--json]",
     .summary = "list the delete files and deletion vectors of a snapshot",
     .example = "  frazil delete-files db.wide\n",
-    .options = snapshot_options,
-    .flags = CLI_TAKES_TABLE,
-    .min_words = 1,
-    .max_words = 1,
-    .run = delete_files_run,
 };
 
 const cli_command cmd_entries = {
+    OF_SNAPSHOT,
     .name = "entries",
-    .usage = "TABLE [--snapshot ID | --as-of TIME | --ref NAME] [--json]",
     .summary = "list every entry of every manifest, live or not",
     .example = "  frazil entries db.wide\n",
-    .options = snapshot_options,
-    .flags = CLI_TAKES_TABLE,
-    .min_words = 1,
-    .max_words = 1,
-    .run = entries_run,
 };
 
 const cli_command cmd_partitions = {
+    OF_SNAPSHOT,
     .name = "partitions",
-    .usage = "TABLE [--snapshot ID | --as-of TIME | --ref NAME] [--json]",
     .summary = "sum up files and rows of each partition",
     .example = "  frazil partitions db.wide\n",
-    .options = snapshot_options,
-    .flags = CLI_TAKES_TABLE,
-    .min_words = 1,
-    .max_words = 1,
-    .run = partitions_run,
 };
