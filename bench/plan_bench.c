@@ -30,12 +30,12 @@ static void plan_table(const frz_table *table, const char *where)
 {
     frz_error err = {0};
     const frz_metadata *m = &table->metadata;
-    frz_plan_options options = {.snapshot = frz_metadata_current_snapshot(m),
-                                .schema = frz_metadata_current_schema(m)};
+    frz_file_plan_options options = {.snapshot = frz_metadata_current_snapshot(m),
+                                     .schema = frz_metadata_current_schema(m)};
     frz_bound_expr *filter = NULL;
-    frz_plan *plan = NULL;
-    frz_plan_report report;
-    frz_task task;
+    frz_file_plan *plan = NULL;
+    frz_file_plan_report report;
+    frz_planned_file task;
     frz_arena arena;
     frz_code rc;
     long files = 0;
@@ -47,16 +47,16 @@ static void plan_table(const frz_table *table, const char *where)
         check(frz_expr_bind_filter(table->env, expr, options.schema->type, &filter, &err), &err);
         options.filter = filter;
     }
-    check(frz_plan_open(table, &options, &plan, &err), &err);
-    while ((rc = frz_plan_next(plan, &task, &err)) == FRZ_OK) {
+    check(frz_file_plan_open(table, &options, &plan, &err), &err);
+    while ((rc = frz_file_plan_next(plan, &task, &err)) == FRZ_OK) {
         files++;
     }
     check(rc == FRZ_END ? FRZ_OK : rc, &err);
-    frz_plan_report_get(plan, &report);
+    frz_file_plan_report_get(plan, &report);
     printf("%ld %.6f; manifests %lld, skipped %lld; files %lld, skipped %lld\n", files,
            now() - start, (long long)report.manifests, (long long)report.manifests_skipped,
            (long long)report.files, (long long)report.files_skipped);
-    frz_plan_close(plan);
+    frz_file_plan_close(plan);
     frz_bound_expr_free(filter);
     frz_arena_reset(&arena);
 }

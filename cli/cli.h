@@ -282,6 +282,12 @@ frz_code cli_stream_schema(struct ArrowArrayStream *stream, struct ArrowSchema *
 frz_code cli_stream_next(struct ArrowArrayStream *stream, struct ArrowArray *out, frz_error *err);
 void cli_stream_release(struct ArrowArrayStream *stream);
 
+/* ---- input (cli_input.c) ---- */
+
+/* The bytes of a file, or with "-" of standard input, at most so many. */
+frz_code cli_input_read(const char *file, const char *what, size_t max, cli_text *out,
+                        frz_error *err);
+
 /* ---- command line (cli_args.c, cli_names.c, cli_help.c) ---- */
 
 typedef enum cli_option_id {
@@ -312,7 +318,12 @@ typedef enum cli_option_id {
     CLI_OPTION_PAGES,
     CLI_OPTION_REPORT,
     CLI_OPTION_TO,
-    CLI_OPTION_FROM
+    CLI_OPTION_FROM,
+    CLI_OPTION_IGNORE_CASE,
+    CLI_OPTION_TASKS,
+    CLI_OPTION_ROW_GROUPS,
+    CLI_OPTION_SPLIT_SIZE,
+    CLI_OPTION_OPEN_COST
 } cli_option_id;
 
 /* Lists of options end with a NULL name. */
@@ -362,7 +373,7 @@ struct cli_command {
 extern const cli_command cmd_import, cmd_sql, cmd_scan, cmd_cat, cmd_inspect, cmd_tables,
     cmd_describe, cmd_schema, cmd_snapshots, cmd_files, cmd_manifests, cmd_history, cmd_refs,
     cmd_properties, cmd_statistics, cmd_delete_files, cmd_partitions, cmd_entries, cmd_compact,
-    cmd_upgrade, cmd_validate, cmd_changes, cmd_help, cmd_version;
+    cmd_upgrade, cmd_validate, cmd_changes, cmd_plan, cmd_run_task, cmd_help, cmd_version;
 
 /* NULL-ended, in the order of the help. */
 extern const cli_command *const cli_commands[];
@@ -414,6 +425,10 @@ frz_code cli_threads(const cli_context *context, int *out, frz_error *err);
 frz_code cli_open_catalog(cli_context *context, bool create, frz_error *err);
 /* Opens context->table: from --metadata, or by name from the catalog. */
 frz_code cli_open_table(cli_context *context, frz_error *err);
+/* All that --map-location says; to be given back. */
+frz_code cli_maps_read(const cli_context *context, frz_location_map **out, size_t *count,
+                       frz_error *err);
+void cli_maps_free(frz_location_map *maps, size_t count);
 /* Only with --metadata: opens the table. */
 frz_code cli_open_metadata(cli_context *context, frz_error *err);
 /* Which snapshot: --snapshot, --as-of, --ref, at most one of them; 0 and NULL: none of them. */
@@ -444,8 +459,9 @@ void cli_progress_clear(void);
 
 /* What reading rows came to, and what it left out. */
 typedef struct cli_read_report {
-    bool has_files; /* of a table: the next two */
+    bool has_files; /* of a table: the next four */
     int64_t files, files_skipped;
+    int64_t delete_files, rows_deleted;
     int64_t groups, groups_by_statistics, groups_by_dictionary, groups_by_bloom;
     int64_t pages_by_index;
     int64_t rows_skipped, rows_read, rows_returned;
@@ -454,6 +470,8 @@ typedef struct cli_read_report {
 /* Tell it on standard error, as lines or with --json as one object (cli_read_report.c). */
 frz_code cli_read_report_print(const cli_context *context, const cli_read_report *report,
                                frz_error *err);
+
+frz_code cli_scan_report_print(const cli_context *context, const frz_scan *scan, frz_error *err);
 
 /* Tell what a commit did, as lines or with --json as one object. */
 void cli_report_print(cli_context *context, const char *command, const char *table,

@@ -16,7 +16,7 @@ const cli_option cli_global_options[] = {
     {CLI_OPTION_METADATA, 0, "metadata", "PATH",
      "read one table from its metadata file or folder alone"},
     {CLI_OPTION_MAP_LOCATION, 0, "map-location", "FROM=TO",
-     "with --metadata: where files recorded under FROM really are; repeatable"},
+     "where files recorded under FROM really are, for reading; repeatable"},
     {CLI_OPTION_THREADS, 0, "threads", "N", "work on so many processors; default: all there are"},
     {CLI_OPTION_JSON, 0, "json", NULL, "answer in JSON, for programs"},
     {CLI_OPTION_QUIET, 'q', "quiet", NULL, "no progress, no report of what was done"},
@@ -204,8 +204,9 @@ static frz_code check_metadata(const cli_args *args, frz_error *err)
     if (metadata && cli_args_has(args, CLI_OPTION_CATALOG)) {
         return cli_fail(err, FRZ_E_ARGUMENT, "--metadata and --catalog exclude each other");
     }
-    if (!metadata && cli_args_has(args, CLI_OPTION_MAP_LOCATION)) {
-        return cli_fail(err, FRZ_E_ARGUMENT, "--map-location works only with --metadata");
+    if ((args->command->flags & CLI_WRITES) != 0 && cli_args_has(args, CLI_OPTION_MAP_LOCATION)) {
+        return cli_fail(err, FRZ_E_ARGUMENT, "%s: with --map-location tables are read-only",
+                        args->command->name);
     }
     return FRZ_OK;
 }

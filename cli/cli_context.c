@@ -132,6 +132,46 @@ static frz_code make_folders(char *path, size_t *made_from, frz_error *err)
     }
 }
 
+/* ---- location maps ---- */
+
+void cli_maps_free(frz_location_map *maps, size_t count)
+{
+    for (size_t i = 0; maps != NULL && i < count; i++) {
+        free((char *)maps[i].from);
+        free((char *)maps[i].to);
+    }
+    free(maps);
+}
+
+frz_code cli_maps_read(const cli_context *context, frz_location_map **out, size_t *count,
+                       frz_error *err)
+{
+    size_t wanted = cli_args_count(context->args, CLI_OPTION_MAP_LOCATION);
+    frz_location_map *maps = calloc(wanted + 1, sizeof *maps);
+    size_t done = 0;
+    frz_code rc =
+        maps == NULL ? cli_fail(err, FRZ_E_NOMEM, "out of memory for --map-location") : FRZ_OK;
+    for (size_t i = 0; rc == FRZ_OK && i < context->args->given_count; i++) {
+        const cli_given *given = &context->args->given[i];
+        char *from = NULL;
+        char *to = NULL;
+        if (given->id != CLI_OPTION_MAP_LOCATION) {
+            continue;
+        }
+        rc = cli_split_pair(given->value, "map-location", &from, &to, err);
+        if (rc == FRZ_OK) {
+            maps[done++] = (frz_location_map){from, to};
+        }
+    }
+    if (rc != FRZ_OK) {
+        cli_maps_free(maps, done);
+        return rc;
+    }
+    *out = maps;
+    *count = done;
+    return FRZ_OK;
+}
+
 /* ---- catalog ---- */
 
 /* Where the catalog is and where new tables go; both owned. */
@@ -208,14 +248,15 @@ static frz_code find_named(const cli_context *context, frz_catalog_config **out,
 }
 
 static frz_code open_named(cli_context *context, const frz_catalog_config *config, bool create,
-                           frz_error *err)
+                           const frz_catalog_options *given, frz_error *err)
 {
     frz_catalog_options options = *frz_catalog_config_options(config);
     const char *warehouse = setting(context, CLI_OPTION_WAREHOUSE, "FRAZIL_WAREHOUSE");
-    const char *name = cli_args_value(context->args, CLI_OPTION_CATALOG_NAME);
     options.warehouse = warehouse != NULL ? warehouse : options.warehouse;
-    options.name = name != NULL ? name : options.name;
+    options.name = given->name != NULL ? given->name : options.name;
     options.must_exist = !create;
+    options.maps = given->maps;
+    options.map_count = given->map_count;
     return frz_catalog_open(context->env, &options, &context->catalog, err);
 }
 
@@ -261,21 +302,25 @@ frz_code cli_open_catalog(cli_context *context, bool create, frz_error *err)
     frz_code rc = FRZ_OK;
     catalog_place place = {0};
     frz_catalog_config *config = NULL;
+    frz_location_map *maps = NULL;
     frz_catalog_options options = FRZ_CATALOG_OPTIONS_INIT;
+    CLI_TRY(cli_maps_read(context, &maps, &options.map_count, err));
+    options.maps = maps;
+    options.name = cli_args_value(context->args, CLI_OPTION_CATALOG_NAME);
     CLI_TRY(find_named(context, &config, err));
     if (config != NULL) {
-        CLI_TRY(open_named(context, config, create, err));
+        CLI_TRY(open_named(context, config, create, &options, err));
         goto out;
     }
     CLI_TRY(place_find(context, &place, err));
     CLI_TRY(place_prepare(context, &place, create, err));
     options.uri = place.uri;
     options.warehouse = place.warehouse;
-    options.name = cli_args_value(context->args, CLI_OPTION_CATALOG_NAME);
     options.must_exist = !create;
     CLI_TRY(frz_catalog_open(context->env, &options, &context->catalog, err));
 out:
     frz_catalog_config_free(config);
+    cli_maps_free(maps, options.map_count);
     place_reset(&place);
     return rc;
 }
@@ -336,44 +381,6 @@ static frz_code load_from_catalog(cli_context *context, frz_error *err)
     return rc;
 }
 
-static void maps_free(frz_location_map *maps, size_t count)
-{
-    for (size_t i = 0; maps != NULL && i < count; i++) {
-        free((char *)maps[i].from);
-        free((char *)maps[i].to);
-    }
-    free(maps);
-}
-
-static frz_code maps_read(const cli_context *context, frz_location_map **out, size_t *count,
-                          frz_error *err)
-{
-    size_t wanted = cli_args_count(context->args, CLI_OPTION_MAP_LOCATION);
-    frz_location_map *maps = calloc(wanted + 1, sizeof *maps);
-    size_t done = 0;
-    frz_code rc =
-        maps == NULL ? cli_fail(err, FRZ_E_NOMEM, "out of memory for --map-location") : FRZ_OK;
-    for (size_t i = 0; rc == FRZ_OK && i < context->args->given_count; i++) {
-        const cli_given *given = &context->args->given[i];
-        char *from = NULL;
-        char *to = NULL;
-        if (given->id != CLI_OPTION_MAP_LOCATION) {
-            continue;
-        }
-        rc = cli_split_pair(given->value, "map-location", &from, &to, err);
-        if (rc == FRZ_OK) {
-            maps[done++] = (frz_location_map){from, to};
-        }
-    }
-    if (rc != FRZ_OK) {
-        maps_free(maps, done);
-        return rc;
-    }
-    *out = maps;
-    *count = done;
-    return FRZ_OK;
-}
-
 frz_code cli_open_metadata(cli_context *context, frz_error *err)
 {
     frz_code rc = FRZ_OK;
@@ -383,11 +390,11 @@ frz_code cli_open_metadata(cli_context *context, frz_error *err)
     if (place == NULL) {
         return err->code;
     }
-    CLI_TRY(maps_read(context, &maps, &options.map_count, err));
+    CLI_TRY(cli_maps_read(context, &maps, &options.map_count, err));
     options.maps = maps;
     CLI_TRY(frz_table_open(context->env, place, &options, &context->table, err));
 out:
-    maps_free(maps, options.map_count);
+    cli_maps_free(maps, options.map_count);
     free(place);
     return rc;
 }

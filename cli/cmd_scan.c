@@ -7,6 +7,8 @@ static const cli_option scan_options[] = {
     {CLI_OPTION_COLUMNS, 0, "columns", "A,B,...",
      "these columns, in this order; \"quoted\" if need be"},
     {CLI_OPTION_WHERE, 0, "where", "CONDITION", "only rows for which this is true"},
+    {CLI_OPTION_IGNORE_CASE, 0, "ignore-case", NULL,
+     "refuse names that are not unique if case is ignored"},
     {CLI_OPTION_LIMIT, 0, "limit", "N", "stop after so many rows"},
     CLI_SNAPSHOT_OPTIONS,
     {CLI_OPTION_WITH_LINEAGE, 0, "with-lineage", NULL,
@@ -38,29 +40,10 @@ static frz_code read_options(const cli_args *args, cli_names *columns, frz_scan_
     out->as_of = snapshot.as_of;
     out->ref = snapshot.ref;
     out->where = cli_args_value(args, CLI_OPTION_WHERE);
+    out->ignore_case = cli_args_has(args, CLI_OPTION_IGNORE_CASE);
     out->with_lineage = cli_args_has(args, CLI_OPTION_WITH_LINEAGE);
 out:
     return rc;
-}
-
-static frz_code print_report(const cli_context *context, const frz_scan *scan, frz_error *err)
-{
-    frz_scan_report r;
-    frz_scan_report_get(scan, &r);
-    cli_read_report report = {
-        .has_files = true,
-        .files = r.files,
-        .files_skipped = r.files_skipped,
-        .groups = r.groups,
-        .groups_by_statistics = r.groups_by_statistics,
-        .groups_by_dictionary = r.groups_by_dictionary,
-        .groups_by_bloom = r.groups_by_bloom,
-        .pages_by_index = r.pages_by_index,
-        .rows_skipped = r.rows_skipped,
-        .rows_read = r.rows_read,
-        .rows_returned = r.rows_returned,
-    };
-    return cli_read_report_print(context, &report, err);
 }
 
 static frz_code scan_run(cli_context *context, frz_error *err)
@@ -78,7 +61,7 @@ static frz_code scan_run(cli_context *context, frz_error *err)
     CLI_TRY(frz_scan_export(scan, &stream, err));
     CLI_TRY(cli_answer_rows(context, &answer, &stream, err));
     if (cli_args_has(context->args, CLI_OPTION_REPORT)) {
-        CLI_TRY(print_report(context, scan, err));
+        CLI_TRY(cli_scan_report_print(context, scan, err));
     }
 out:
     cli_stream_release(&stream);
@@ -88,7 +71,7 @@ out:
 
 const cli_command cmd_scan = {
     .name = "scan",
-    .usage = "TABLE [--columns A,B,...] [--where CONDITION] [--limit N]\n"
+    .usage = "TABLE [--columns A,B,...] [--where CONDITION] [--ignore-case] [--limit N]\n"
              "                   [--snapshot ID | --as-of TIME | --ref NAME]\n"
              "                   [--with-lineage] [--report] [--format FORMAT] [-o FILE [--force]]",
     .summary = "print or export rows of a table",

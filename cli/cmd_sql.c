@@ -1,10 +1,7 @@
 /*
  * frazil sql: one statement.
  */
-#include <errno.h>
-#include <poll.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli.h"
 
@@ -17,49 +14,12 @@ static const cli_option sql_options[] = {
     {0, 0, NULL, NULL, NULL},
 };
 
-/* Waiting apart from reading, because Ctrl-C ends the one and not the other. */
-static frz_code wait_for_input(frz_error *err)
-{
-    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
-    while (poll(&input, 1, -1) < 0 && errno == EINTR) {
-        if (cli_interrupted()) {
-            return cli_fail(err, FRZ_E_CANCELLED, "reading the statement was cancelled");
-        }
-    }
-    return FRZ_OK;
-}
-
-static frz_code read_standard_input(cli_text *text, frz_error *err)
-{
-    for (;;) {
-        frz_code rc = wait_for_input(err);
-        if (rc != FRZ_OK) {
-            return rc;
-        }
-        if (!cli_text_reserve(text, 64 * 1024)) {
-            return cli_fail(err, FRZ_E_NOMEM, "out of memory for the statement");
-        }
-        ssize_t n = read(STDIN_FILENO, text->data + text->len, 64 * 1024);
-        if (n == 0) {
-            return FRZ_OK;
-        }
-        if (n < 0 && errno != EINTR) {
-            return cli_fail_os(err, errno, "cannot read the statement from standard input");
-        }
-        text->len += n > 0 ? (size_t)n : 0;
-        if (text->len > STATEMENT_MAX) {
-            return cli_fail(err, FRZ_E_LIMIT, "the statement is longer than %zu bytes",
-                            STATEMENT_MAX);
-        }
-    }
-}
-
 static frz_code statement_of(const cli_context *context, cli_text *held, const char **out,
                              frz_error *err)
 {
     const char *word = context->args->words[0];
     if (strcmp(word, "-") == 0) {
-        frz_code rc = read_standard_input(held, err);
+        frz_code rc = cli_input_read(word, "the statement", STATEMENT_MAX, held, err);
         if (rc != FRZ_OK) {
             return rc;
         }
@@ -114,9 +74,10 @@ out:
 const cli_command cmd_sql = {
     .name = "sql",
     .usage = "STATEMENT [--format FORMAT] [-o FILE [--force]]",
-    .summary = "run one SQL statement: SELECT, UPDATE or ALTER TABLE",
+    .summary = "run one SQL statement: SELECT, EXPLAIN, UPDATE or ALTER TABLE",
     .text = "Statements:\n"
             "  SELECT * | EXPRESSION, ... FROM table [WHERE CONDITION] [LIMIT N]\n"
+            "  EXPLAIN SELECT ...\n"
             "  UPDATE table SET column = EXPRESSION, ... [WHERE CONDITION]\n"
             "  ALTER TABLE table ADD COLUMN column TYPE\n"
             "  ALTER TABLE table SET TBLPROPERTIES ('key' = 'value', ...)\n"

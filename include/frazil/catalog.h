@@ -32,11 +32,15 @@ typedef struct frz_catalog_options {
      * rest.client.socket-timeout-ms, ssl.cabundle. Others are ignored. */
     const frz_catalog_property *properties;
     size_t property_count;
+    /** Where folders of the tables' files really are, as in frz_table_open_options. With any,
+     * tables can only be read. */
+    const frz_location_map *maps;
+    size_t map_count;
 } frz_catalog_options;
 
 #define FRZ_CATALOG_OPTIONS_INIT                                                                   \
     {                                                                                              \
-        sizeof(frz_catalog_options), 0, 0, 0, 0, 0, 0                                              \
+        sizeof(frz_catalog_options), 0, 0, 0, 0, 0, 0, 0, 0                                        \
     }
 
 /**

@@ -18,10 +18,12 @@
 #include "frazil/maintain.h"
 #include "frazil/parquet.h"
 #include "frazil/parquet_writer.h"
+#include "frazil/plan.h"
 #include "frazil/scan.h"
 #include "frazil/sql.h"
 #include "frazil/stream.h"
 #include "frazil/table.h"
+#include "frazil/task.h"
 #include "frazil/variant.h"
 #include "frazil/version.h"
 

@@ -31,11 +31,13 @@ typedef struct frz_scan_options {
     const char *ref;     /**< the snapshot of a branch or tag; NULL: not by name. At most one of
                             snapshot_id, as_of and ref. Snapshots chosen by id, time or tag are read
                             with their own schema, branches with the table's */
+    int ignore_case; /**< a name that differs from several columns' only in case is an error, even
+                        if one of them is exactly it */
 } frz_scan_options;
 
 #define FRZ_SCAN_OPTIONS_INIT                                                                      \
     {                                                                                              \
-        sizeof(frz_scan_options), 0, 0, 0, 0, 0, 0, 0, -1, 0, 0                                    \
+        sizeof(frz_scan_options), 0, 0, 0, 0, 0, 0, 0, -1, 0, 0, 0                                 \
     }
 
 /** What a scan did so far. Later versions append members. */

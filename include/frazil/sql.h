@@ -2,6 +2,7 @@
  * SQL: one statement at a time over the tables of a catalog.
  *
  *   SELECT … FROM t [FOR VERSION AS OF …] [WHERE …] [LIMIT n]
+ *   EXPLAIN SELECT …
  *   UPDATE t SET c = …, … [WHERE …]
  *   ALTER TABLE t ADD COLUMN c type
  *   ALTER TABLE t SET TBLPROPERTIES ('k' = 'v', …)

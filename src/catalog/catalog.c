@@ -2,6 +2,7 @@
  * Opening a catalog by its uri, and listing. Which kinds there are stands in one table.
  */
 #include "catalog/catalog_internal.h"
+#include "meta/meta_table.h"
 
 static frz_code open_memory(const frz_env *env, const frz_catalog_options *opts, void **ctx,
                             const frz_catalog_ops **ops, frz_error *err)
@@ -74,6 +75,9 @@ frz_code frz_catalog_open(const frz_env *env, const frz_catalog_options *opts, f
         return frz_fail_nomem(err, sizeof *catalog);
     }
     catalog->env = env;
+    frz_arena_init(&catalog->arena, env, FRZ_ARENA_NO_LIMIT);
+    FRZ_TRY(frz_location_maps_copy(&catalog->arena, own.maps, own.map_count, &catalog->maps, err));
+    catalog->map_count = own.map_count;
     FRZ_TRY(open_kind(env, &own, catalog, err));
     if (catalog->ops->load == NULL) { /* else the warehouse is a name that the server knows */
         FRZ_TRY(set_warehouse(catalog, own.warehouse, err));
@@ -94,6 +98,7 @@ void frz_catalog_close(frz_catalog *catalog)
         catalog->ops->close(catalog->ctx);
     }
     frz_free(catalog->env, catalog->warehouse);
+    frz_arena_reset(&catalog->arena);
     frz_free(catalog->env, catalog);
 }
 

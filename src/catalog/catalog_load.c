@@ -9,9 +9,12 @@ static frz_code load_file(frz_catalog *catalog, const frz_table_name *parts, con
 {
     char *location = NULL;
     frz_table *table = NULL;
+    frz_table_open_options options = FRZ_TABLE_OPEN_OPTIONS_INIT;
+    options.maps = catalog->maps;
+    options.map_count = catalog->map_count;
     frz_code rc = catalog->ops->get(catalog->ctx, parts, &location, err);
     if (rc == FRZ_OK) {
-        rc = frz_table_open(catalog->env, location, NULL, &table, err);
+        rc = frz_table_open(catalog->env, location, &options, &table, err);
         frz_context(err, rc, "table %s", name);
     }
     if (rc == FRZ_OK) {
@@ -36,6 +39,11 @@ frz_code frz_catalog_load_table(frz_catalog *catalog, const char *name, frz_tabl
     FRZ_TRY(frz_table_name_parse(name, &parts, err));
     FRZ_TRY(catalog->ops->load != NULL ? catalog->ops->load(catalog->ctx, &parts, &table, err)
                                        : load_file(catalog, &parts, name, &table, err));
+    if (table->map_count < catalog->map_count) { /* it did not come out of a file */
+        FRZ_TRY(frz_location_maps_copy(&table->arena, catalog->maps, catalog->map_count,
+                                       &table->maps, err));
+        table->map_count = catalog->map_count;
+    }
     table->name = frz_arena_strdup(&table->arena, frz_str_from(name));
     FRZ_TRY(table->name != NULL ? FRZ_OK : frz_fail_nomem(err, strlen(name)));
     *out = table;

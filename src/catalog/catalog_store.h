@@ -38,6 +38,9 @@ struct frz_catalog {
     const frz_catalog_ops *ops;
     void *ctx;
     char *warehouse; /* location without trailing slash, or NULL */
+    frz_arena arena; /* of the maps */
+    const frz_location_map *maps;
+    size_t map_count; /* not 0: tables can only be read */
 };
 
 /* Implementations. */

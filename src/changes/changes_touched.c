@@ -69,12 +69,12 @@ static bool is_older(const change_set *set, const frz_entry *entry)
            entry->snapshot_id != set->after.snapshot->snapshot_id;
 }
 
-static frz_code find_touched(change_set *set, frz_plan *plan, frz_delete_index *added,
+static frz_code find_touched(change_set *set, frz_file_plan *plan, frz_delete_index *added,
                              frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    frz_task task;
-    while ((rc = frz_plan_next(plan, &task, err)) == FRZ_OK) {
+    frz_planned_file task;
+    while ((rc = frz_file_plan_next(plan, &task, err)) == FRZ_OK) {
         frz_file_deletes *deletes = NULL;
         if (!is_older(set, task.entry)) {
             continue;
@@ -104,23 +104,24 @@ static bool adds_deletes(const change_set *set)
 frz_code change_add_touched(change_set *set, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    frz_plan *plan = NULL;
+    frz_file_plan *plan = NULL;
     frz_delete_index *added = NULL;
     const int32_t *keys = NULL;
     size_t count = 0;
-    const frz_plan_options plan_options = {.snapshot = set->after.snapshot, .schema = set->schema};
+    const frz_file_plan_options plan_options = {.snapshot = set->after.snapshot,
+                                                .schema = set->schema};
     const frz_delete_options options = {.schema = set->schema,
                                         .added_by = set->after.snapshot->snapshot_id};
     if (!adds_deletes(set)) {
         return FRZ_OK;
     }
-    FRZ_TRY(frz_plan_open(set->table, &plan_options, &plan, err));
-    FRZ_TRY(frz_delete_index_open(set->table, frz_plan_tree(plan), &options, &added, err));
+    FRZ_TRY(frz_file_plan_open(set->table, &plan_options, &plan, err));
+    FRZ_TRY(frz_delete_index_open(set->table, frz_file_plan_tree(plan), &options, &added, err));
     FRZ_TRY(frz_delete_index_keys(added, &set->arena, &keys, &count, err));
-    FRZ_TRY(frz_plan_add_stats(plan, keys, count, err));
+    FRZ_TRY(frz_file_plan_add_stats(plan, keys, count, err));
     rc = find_touched(set, plan, added, err);
 out:
     frz_delete_index_free(added);
-    frz_plan_close(plan);
+    frz_file_plan_close(plan);
     return rc;
 }

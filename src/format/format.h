@@ -76,6 +76,9 @@ typedef struct frz_format_model {
     frz_str (*metadata)(const frz_data_file *file, frz_str key);
     /* Row numbers at which the file's row groups end, ascending. */
     const int64_t *(*group_ends)(const frz_data_file *file, size_t *count);
+    /* Byte offsets at which they begin, as split_offsets of manifests have them; NULL: the format
+     * has no row groups. */
+    const int64_t *(*group_starts)(const frz_data_file *file, size_t *count);
     /* type: the file's schema with ids filled in (name mapping), or schema() itself. */
     frz_code (*read)(const frz_data_file *file, const frz_type *file_type,
                      const frz_read_request *request, frz_data_reader **out, frz_error *err);
@@ -107,6 +110,8 @@ bool frz_data_file_has_field(const frz_data_file *file, int32_t field_id); /* to
  * manifest: a view that lives as long as the file. False if there is none. */
 bool frz_data_file_metadata(const frz_data_file *file, const char *key, frz_str *value);
 const int64_t *frz_data_file_group_ends(const frz_data_file *file, size_t *count);
+/* NULL: the format has no row groups. */
+const int64_t *frz_data_file_group_starts(const frz_data_file *file, size_t *count);
 const frz_format_model *frz_data_file_model(const frz_data_file *file);
 
 /* The rows, as sorted disjoint ranges inside those asked for, outside of which the file's own

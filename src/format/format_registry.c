@@ -149,6 +149,11 @@ const int64_t *frz_data_file_group_ends(const frz_data_file *file, size_t *count
     return file->model->group_ends(file, count);
 }
 
+const int64_t *frz_data_file_group_starts(const frz_data_file *file, size_t *count)
+{
+    return file->model->group_starts == NULL ? NULL : file->model->group_starts(file, count);
+}
+
 const frz_format_model *frz_data_file_model(const frz_data_file *file)
 {
     return file->model;

@@ -154,24 +154,10 @@ out:
 
 static frz_code set_maps(frz_table *table, const frz_table_open_options *opts, frz_error *err)
 {
-    size_t count = opts == NULL ? 0 : opts->map_count;
-    if (count == 0) {
-        return FRZ_OK;
-    }
-    frz_location_map *maps = frz_arena_array(&table->arena, count, sizeof *maps);
-    if (maps == NULL) {
-        return frz_fail_nomem(err, count * sizeof *maps);
-    }
-    for (size_t i = 0; i < count; i++) {
-        maps[i].from = frz_arena_strdup(&table->arena, frz_str_from(opts->maps[i].from));
-        maps[i].to = frz_arena_strdup(&table->arena, frz_str_from(opts->maps[i].to));
-        if (maps[i].from == NULL || maps[i].to == NULL) {
-            return frz_fail_nomem(err, strlen(opts->maps[i].from));
-        }
-    }
-    table->maps = maps;
-    table->map_count = count;
-    return FRZ_OK;
+    table->map_count = opts == NULL ? 0 : opts->map_count;
+    return table->map_count == 0 ? FRZ_OK
+                                 : frz_location_maps_copy(&table->arena, opts->maps,
+                                                          opts->map_count, &table->maps, err);
 }
 
 static frz_code set_metadata_location(frz_table *table, const char *location, frz_error *err)

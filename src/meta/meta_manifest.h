@@ -111,6 +111,15 @@ const frz_field_stats *frz_entry_stats(const frz_entry *entry, int32_t field_id)
 /* The column file that provides a field, or NULL: the base. */
 const frz_column_file *frz_entry_provider(const frz_entry *entry, int32_t field_id);
 
+/* "cat=c0/ts_day=2024-01-01", names and values encoded as in paths; nothing if unpartitioned
+ * (meta_view_partition.c). Appended. */
+frz_code frz_entry_partition_text(const frz_table *table, const frz_entry *entry, frz_buf *out,
+                                  frz_error *err);
+/* The rules of column files, of an entry that comes from elsewhere than a manifest. schema: the one
+ * that is read. */
+frz_code frz_entry_check_column_files(const frz_table *table, const frz_schema *schema,
+                                      const frz_entry *entry, frz_error *err);
+
 /* ---- writing (meta_manifest_write.c) ---- */
 
 /* Write a root manifest of entries. Statistics are written for stats_fields (ids, from the metrics

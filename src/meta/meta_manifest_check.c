@@ -151,6 +151,22 @@ frz_code meta_check_column_files(const meta_entry_rules *rules, const frz_entry 
     return entry->column_file_count > 1 ? check_providers(entry, env, err) : FRZ_OK;
 }
 
+frz_code frz_entry_check_column_files(const frz_table *table, const frz_schema *schema,
+                                      const frz_entry *entry, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    meta_entry_rules rules;
+    frz_arena arena;
+    frz_arena_init(&arena, table->env, FRZ_ARENA_NO_LIMIT);
+    if (entry->column_file_count > 0) {
+        FRZ_TRY(meta_entry_rules_of(&table->metadata, schema, &arena, &rules, err));
+        FRZ_TRY(meta_check_column_files(&rules, entry, table->env, err));
+    }
+out:
+    frz_arena_reset(&arena);
+    return rc;
+}
+
 /* ---- partitions ---- */
 
 bool meta_spec_is_partitioned(const frz_metadata *metadata, int32_t spec_id)

@@ -271,3 +271,27 @@ frz_code frz_table_new_data_path(const frz_table *table, const char *name, char 
 {
     return new_path(table, "write.data.path", "data", name, out, err);
 }
+
+/* ---- location maps ---- */
+
+frz_code frz_location_maps_copy(frz_arena *arena, const frz_location_map *maps, size_t count,
+                                const frz_location_map **out, frz_error *err)
+{
+    *out = NULL;
+    if (count == 0) {
+        return FRZ_OK;
+    }
+    frz_location_map *copy = frz_arena_array(arena, count, sizeof *copy);
+    if (copy == NULL) {
+        return frz_fail_nomem(err, count * sizeof *copy);
+    }
+    for (size_t i = 0; i < count; i++) {
+        copy[i].from = frz_arena_strdup(arena, frz_str_from(maps[i].from));
+        copy[i].to = frz_arena_strdup(arena, frz_str_from(maps[i].to));
+        if (copy[i].from == NULL || copy[i].to == NULL) {
+            return frz_fail_nomem(err, strlen(maps[i].from));
+        }
+    }
+    *out = copy;
+    return FRZ_OK;
+}

@@ -193,6 +193,9 @@ frz_code frz_table_resolve_legacy(const frz_table *table, frz_str recorded, frz_
 /* frz_table_resolve with location maps applied: where to open the file. */
 frz_code frz_table_resolve_access(const frz_table *table, frz_str recorded, char **out,
                                   frz_error *err);
+/* Location maps of their own, in the arena; NULL if there are none. */
+frz_code frz_location_maps_copy(frz_arena *arena, const frz_location_map *maps, size_t count,
+                                const frz_location_map **out, frz_error *err);
 /* Absolute -> as recorded: relative if below the table's location. A view into absolute. */
 frz_str frz_table_relativize(const frz_table *table, frz_str absolute);
 /* "LOCATION/metadata/NAME" or "LOCATION/data/NAME" by write.metadata.path, write.data.path. */

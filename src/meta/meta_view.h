@@ -91,9 +91,6 @@ bool meta_view_is_masked(const meta_view *v, const frz_entry *entry);
 
 /* ---- partitions (meta_view_partition.c) ---- */
 
-/* "cat=c0/ts_day=2024-01-01", names and values encoded as in paths; nothing if unpartitioned. */
-frz_code meta_view_partition_text(const frz_table *table, const frz_entry *entry, frz_buf *out,
-                                  frz_error *err);
 frz_code meta_view_put_partition(meta_view *v, const frz_entry *entry, frz_error *err);
 
 #endif

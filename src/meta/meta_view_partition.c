@@ -76,7 +76,7 @@ static const frz_value *find_value(const frz_entry *entry, int32_t field_id)
     return NULL;
 }
 
-frz_code meta_view_partition_text(const frz_table *table, const frz_entry *entry, frz_buf *out,
+frz_code frz_entry_partition_text(const frz_table *table, const frz_entry *entry, frz_buf *out,
                                   frz_error *err)
 {
     frz_code rc = FRZ_OK;
@@ -98,7 +98,7 @@ out:
 frz_code meta_view_put_partition(meta_view *v, const frz_entry *entry, frz_error *err)
 {
     frz_buf text = FRZ_BUF_INIT(v->table->env, FRZ_BUF_NO_LIMIT);
-    frz_code rc = meta_view_partition_text(v->table, entry, &text, err);
+    frz_code rc = frz_entry_partition_text(v->table, entry, &text, err);
     if (rc == FRZ_OK) {
         rc = meta_view_put_str(v, text.len == 0 ? (frz_str){NULL, 0} : frz_buf_view(&text), err);
     }

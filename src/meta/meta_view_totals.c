@@ -133,7 +133,7 @@ static frz_code add_entries(meta_view *v, total_table *t, frz_error *err)
         for (size_t i = 0; i < count; i++) {
             partition_total *total = NULL;
             frz_buf_clear(&text);
-            FRZ_TRY(meta_view_partition_text(v->table, &entries[i], &text, err));
+            FRZ_TRY(frz_entry_partition_text(v->table, &entries[i], &text, err));
             FRZ_TRY(find_total(v, t, entries[i].spec_id, frz_buf_view(&text), &total, err));
             add_entry(total, &entries[i]);
         }

@@ -322,9 +322,11 @@ out:
     return rc;
 }
 
-frz_code frz_delete_index_open(const frz_table *table, const frz_tree *tree,
-                               const frz_delete_options *options, frz_delete_index **out,
-                               frz_error *err)
+/* From the tree's delete manifests, or else from the entries. */
+static frz_code open_index(const frz_table *table, const frz_tree *tree,
+                           const frz_entry *const *entries, size_t count,
+                           const frz_delete_options *options, frz_delete_index **out,
+                           frz_error *err)
 {
     frz_code rc = FRZ_OK;
     frz_delete_index *index = frz_alloc_zero(table->env, 1, sizeof *index);
@@ -341,7 +343,12 @@ frz_code frz_delete_index_open(const frz_table *table, const frz_tree *tree,
         index->options.key_bytes = KEY_BYTES;
     }
     frz_arena_init(&index->arena, table->env, FRZ_ARENA_NO_LIMIT);
-    FRZ_TRY(read_manifests(index, tree, err));
+    if (tree != NULL) {
+        FRZ_TRY(read_manifests(index, tree, err));
+    }
+    for (size_t i = 0; i < count; i++) {
+        FRZ_TRY(take_entry(index, entries[i], err));
+    }
     sort_list(&index->vectors, by_place);
     sort_list(&index->single, by_place);
     sort_list(&index->shared, by_partition);
@@ -352,6 +359,20 @@ frz_code frz_delete_index_open(const frz_table *table, const frz_tree *tree,
 out:
     frz_delete_index_free(index);
     return rc;
+}
+
+frz_code frz_delete_index_open(const frz_table *table, const frz_tree *tree,
+                               const frz_delete_options *options, frz_delete_index **out,
+                               frz_error *err)
+{
+    return open_index(table, tree, NULL, 0, options, out, err);
+}
+
+frz_code frz_delete_index_of(const frz_table *table, const frz_entry *const *entries, size_t count,
+                             const frz_delete_options *options, frz_delete_index **out,
+                             frz_error *err)
+{
+    return open_index(table, NULL, entries, count, options, out, err);
 }
 
 static void free_list(const frz_env *env, delete_list *list)

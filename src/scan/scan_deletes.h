@@ -26,10 +26,25 @@ typedef struct frz_delete_index frz_delete_index;
 frz_code frz_delete_index_open(const frz_table *table, const frz_tree *tree,
                                const frz_delete_options *options, frz_delete_index **out,
                                frz_error *err);
+/* The same of entries that are given, which must outlive the index. */
+frz_code frz_delete_index_of(const frz_table *table, const frz_entry *const *entries, size_t count,
+                             const frz_delete_options *options, frz_delete_index **out,
+                             frz_error *err);
 void frz_delete_index_free(frz_delete_index *index); /* NULL is fine */
 /* The fields that equality deletes compare: their statistics in data entries tell which apply. */
 frz_code frz_delete_index_keys(const frz_delete_index *index, frz_arena *arena, const int32_t **ids,
                                size_t *count, frz_error *err);
+/* A delete file, or a vector of a delete manifest, that applies to a data file. */
+typedef struct frz_applied_delete {
+    const frz_entry *entry; /* lives as long as the index */
+    frz_str data_file;      /* the only one that it is for, as recorded; ptr NULL: many */
+    bool is_new;            /* not listed for another data file before */
+} frz_applied_delete;
+
+/* What applies to a data file besides its own deletion vector; none of it is read. The list lives
+ * in the arena. */
+frz_code frz_delete_index_list(frz_delete_index *index, const frz_entry *entry, frz_arena *arena,
+                               const frz_applied_delete **out, size_t *count, frz_error *err);
 /* Delete files, and vectors of delete manifests, read so far. */
 int64_t frz_delete_index_files(const frz_delete_index *index);
 

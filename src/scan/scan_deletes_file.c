@@ -87,89 +87,29 @@ out:
 
 /* ---- what applies ---- */
 
-/* The first file of a list whose place is not below. */
-static size_t first_of_place(const delete_list *list, const frz_place *place)
+/* A data file's deletes in the making. */
+typedef struct finding {
+    frz_delete_index *index;
+    frz_file_deletes *deletes;
+} finding;
+
+static frz_code use_vector(void *ctx, const delete_sought *data, delete_file *file, frz_error *err)
 {
-    size_t low = 0, high = list->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (delete_compare_places(&list->files[middle].place, place) < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    finding *f = ctx;
+    f->index->files_read++;
+    return read_vector(f->index, f->index->table, &file->entry->deletion_vector, file->location,
+                       data->entry, f->deletes, err);
 }
 
-static size_t first_of_partition(const delete_list *list, frz_str partition)
+static frz_code use_positions(void *ctx, const delete_sought *data, delete_file *file,
+                              frz_error *err)
 {
-    size_t low = 0, high = list->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (frz_str_compare(list->files[middle].partition, partition) < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
-/* A data file, as deletes look for it. */
-typedef struct sought {
-    const frz_entry *entry;
-    frz_str location; /* absolute */
-    frz_place place;
-    frz_str partition;
-} sought;
-
-static const delete_file *find_vector(const frz_delete_index *index, const sought *data)
-{
-    size_t i = first_of_place(&index->vectors, &data->place);
-    const delete_file *file = &index->vectors.files[i];
-    bool applies = i < index->vectors.count && frz_place_equal(file->place, data->place) &&
-                   file->entry->sequence_number >= data->entry->sequence_number;
-    return applies ? file : NULL;
-}
-
-/* How a path is spelled in front of what places compare. */
-static size_t spelling_of(frz_str path)
-{
-    return path.len - FRZ_MIN(frz_location_place(path).rest.len, path.len);
-}
-
-/* False only if the data file's path is outside of the bounds. These are texts as recorded, so that
- * they say something only if all paths between them are spelled alike. */
-static bool path_may_be_in(const delete_file *file, const sought *data)
-{
-    frz_str low = file->lower_path, high = file->upper_path;
-    size_t same = 0, spelling;
-    if (low.ptr == NULL || high.ptr == NULL) {
-        return true;
-    }
-    while (same < FRZ_MIN(low.len, high.len) && low.ptr[same] == high.ptr[same]) {
-        same++;
-    }
-    spelling = spelling_of(low);
-    if (spelling != spelling_of(high) || same <= spelling ||
-        !frz_str_equal(frz_location_place(low).scheme, data->place.scheme)) {
-        return true;
-    }
-    frz_str least = {low.ptr + spelling, low.len - spelling};
-    frz_str greatest = {high.ptr + spelling, high.len - spelling};
-    return frz_str_compare(data->place.rest, least) >= 0 &&
-           (frz_str_compare(data->place.rest, greatest) <= 0 ||
-            frz_str_starts_with(data->place.rest, greatest));
-}
-
-static frz_code use_positions(frz_delete_index *index, delete_file *file, const sought *data,
-                              frz_file_deletes *deletes, frz_error *err)
-{
+    finding *f = ctx;
     frz_code rc = FRZ_OK;
+    frz_file_deletes *deletes = f->deletes;
     frz_positions *both = NULL;
     const frz_positions *found = NULL;
-    FRZ_TRY(delete_positions_of(index, file, &data->place, &found, err));
+    FRZ_TRY(delete_positions_of(f->index, file, &data->place, &found, err));
     if (found == NULL || frz_positions_count(found) == 0) {
         return FRZ_OK;
     }
@@ -178,110 +118,33 @@ static frz_code use_positions(frz_delete_index *index, delete_file *file, const 
         return FRZ_OK;
     }
     const frz_positions *sets[] = {deletes->positions, found};
-    FRZ_TRY(frz_positions_union(index->env, sets, 2, &both, err));
+    FRZ_TRY(frz_positions_union(f->index->env, sets, 2, &both, err));
     frz_positions_free(deletes->own_positions);
     deletes->positions = deletes->own_positions = both;
 out:
     return rc;
 }
 
-static frz_code find_positions(frz_delete_index *index, const sought *data,
-                               frz_file_deletes *deletes, frz_error *err)
+static frz_code use_group(void *ctx, const delete_sought *data, key_group *group, frz_error *err)
 {
-    frz_code rc = FRZ_OK;
-    delete_list *single = &index->single, *shared = &index->shared;
-    delete_trim_tables(index);
-    for (size_t i = first_of_place(single, &data->place);
-         i < single->count && frz_place_equal(single->files[i].place, data->place) &&
-         single->files[i].entry->sequence_number >= data->entry->sequence_number;
-         i++) {
-        FRZ_TRY(use_positions(index, &single->files[i], data, deletes, err));
-    }
-    for (size_t i = first_of_partition(shared, data->partition);
-         i < shared->count && frz_str_equal(shared->files[i].partition, data->partition) &&
-         shared->files[i].entry->sequence_number >= data->entry->sequence_number;
-         i++) {
-        if (path_may_be_in(&shared->files[i], data)) {
-            FRZ_TRY(use_positions(index, &shared->files[i], data, deletes, err));
-        }
-    }
-out:
-    return rc;
+    finding *f = ctx;
+    return delete_use_group(f->index, group, data->entry, f->deletes, err);
 }
 
-static size_t first_group(const frz_delete_index *index, frz_str partition)
-{
-    size_t low = 0, high = index->group_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (frz_str_compare(index->groups[middle].partition, partition) < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
-static frz_code use_groups(frz_delete_index *index, frz_str partition, const sought *data,
-                           frz_file_deletes *deletes, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    for (size_t i = first_group(index, partition);
-         rc == FRZ_OK && i < index->group_count &&
-         frz_str_equal(index->groups[i].partition, partition);
-         i++) {
-        rc = delete_use_group(index, &index->groups[i], data->entry, deletes, err);
-    }
-    return rc;
-}
-
-static frz_code find_keys(frz_delete_index *index, const sought *data, frz_file_deletes *deletes,
-                          frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    const frz_str all = {NULL, 0};
-    FRZ_TRY(use_groups(index, all, data, deletes, err));
-    if (data->partition.len > 0) {
-        FRZ_TRY(use_groups(index, data->partition, data, deletes, err));
-    }
-out:
-    return rc;
-}
-
-static frz_code find_in_index(frz_delete_index *index, const frz_entry *entry, frz_arena *arena,
+static frz_code find_in_index(frz_delete_index *index, const frz_entry *entry,
                               frz_file_deletes *deletes, frz_error *err)
 {
-    frz_code rc = FRZ_OK;
-    frz_buf partition = FRZ_BUF_INIT(index->env, FRZ_BUF_NO_LIMIT);
-    sought data = {.entry = entry};
-    FRZ_TRY(frz_table_resolve_view(index->table, entry->location, arena, &data.location, err));
-    data.place = frz_location_place(data.location);
-    FRZ_TRY(delete_partition_key(&index->table->metadata, entry->spec_id, entry->partition,
-                                 entry->partition_count, &partition, err));
-    data.partition = frz_buf_view(&partition);
-    const delete_file *vector =
-        entry->has_deletion_vector || index->vectors.count == 0 ? NULL : find_vector(index, &data);
-    if (vector != NULL) {
-        FRZ_TRY(read_vector(index, index->table, &vector->entry->deletion_vector, vector->location,
-                            entry, deletes, err));
-        index->files_read++;
-    } else if (!entry->has_deletion_vector) {
-        FRZ_TRY(find_positions(index, &data, deletes, err));
-    }
-    FRZ_TRY(find_keys(index, &data, deletes, err));
-out:
-    frz_buf_reset(&partition);
-    return rc;
+    finding f = {index, deletes};
+    const delete_visitor visitor = {use_vector, use_positions, use_group, &f};
+    delete_trim_tables(index);
+    return delete_visit(index, entry, &visitor, err);
 }
 
 frz_code frz_file_deletes_find(frz_delete_index *index, const frz_table *table,
                                const frz_entry *entry, frz_file_deletes **out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    frz_arena arena;
     frz_file_deletes *deletes = NULL;
-    frz_arena_init(&arena, table->env, FRZ_ARENA_NO_LIMIT);
     *out = NULL;
     if (index == NULL && !entry->has_deletion_vector) {
         return FRZ_OK;
@@ -298,7 +161,7 @@ frz_code frz_file_deletes_find(frz_delete_index *index, const frz_table *table,
                             entry, deletes, err));
     }
     if (index != NULL) {
-        FRZ_TRY(find_in_index(index, entry, &arena, deletes, err));
+        FRZ_TRY(find_in_index(index, entry, deletes, err));
     }
     if (deletes->positions != NULL || deletes->group_count > 0) {
         *out = deletes;
@@ -306,7 +169,6 @@ frz_code frz_file_deletes_find(frz_delete_index *index, const frz_table *table,
     }
 out:
     frz_file_deletes_free(deletes);
-    frz_arena_reset(&arena);
     return frz_context(err, rc, "deletes of %.*s", FRZ_STR_ARG(entry->location));
 }
 

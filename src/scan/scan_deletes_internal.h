@@ -31,6 +31,7 @@ typedef struct delete_file {
     frz_str lower_path, upper_path; /* bounds of the paths as recorded; ptr NULL: none */
     delete_table *table;            /* of a position delete file that is kept; NULL: is not */
     uint64_t used;                  /* when last */
+    bool listed;                    /* it was found to apply to some file before */
     bool in_set;                    /* of an equality delete file: its keys are in the group's */
 } delete_file;
 
@@ -125,6 +126,27 @@ void delete_key_columns_free(const frz_env *env, const key_group *group, frz_key
  * and add their positions. */
 frz_code delete_in_portions(frz_delete_index *index, const key_group *group, const frz_entry *entry,
                             frz_file_deletes *deletes, frz_error *err);
+
+/* ---- scan_deletes_match.c ---- */
+
+/* A data file, as deletes look for it. */
+typedef struct delete_sought {
+    const frz_entry *entry;
+    frz_str location; /* absolute */
+    frz_place place;
+    frz_str partition;
+} delete_sought;
+
+/* Called for what applies to a data file; of a group perhaps nothing does. */
+typedef struct delete_visitor {
+    frz_code (*vector)(void *ctx, const delete_sought *data, delete_file *file, frz_error *err);
+    frz_code (*positions)(void *ctx, const delete_sought *data, delete_file *file, frz_error *err);
+    frz_code (*group)(void *ctx, const delete_sought *data, key_group *group, frz_error *err);
+    void *ctx;
+} delete_visitor;
+
+frz_code delete_visit(frz_delete_index *index, const frz_entry *entry,
+                      const delete_visitor *visitor, frz_error *err);
 
 /* ---- scan_deletes_file.c ---- */
 

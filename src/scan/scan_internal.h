@@ -7,9 +7,27 @@
 #include "expr/expr.h"
 #include "frazil/scan.h"
 #include "scan/scan_deletes.h"
+#include "scan/scan_partition.h"
 #include "scan/scan_plan.h"
 #include "scan/scan_row_columns.h"
 #include "scan/scan_stitch.h"
+#include "scan/scan_task.h"
+
+/* ---- what is read (scan_columns.c) ---- */
+
+typedef struct scan_columns {
+    const frz_type *stored_type; /* what is read of files for output and filter */
+    const frz_type *read_type;   /* the same and, behind it, columns about rows */
+    const frz_type *output_type;
+    const size_t *output_index; /* of output column i in read_type */
+    bool shows_deleted;         /* _deleted is read: deleted rows are not taken out */
+    frz_bound_expr *filter;     /* owned; NULL: none */
+} scan_columns;
+
+/* Types live in the arena. Reset also after a failure. */
+frz_code scan_columns_init(scan_columns *columns, frz_arena *arena, const frz_table *table,
+                           const frz_schema *schema, const scan_request *request, frz_error *err);
+void scan_columns_reset(scan_columns *columns);
 
 /* ---- a scan ---- */
 
@@ -17,19 +35,17 @@ struct frz_scan {
     const frz_env *env;
     frz_table *table; /* owned reference */
     frz_arena arena;
-    frz_plan *plan;              /* NULL: the table has no snapshot */
-    frz_delete_index *deletes;   /* NULL: there are no delete files */
-    const frz_type *stored_type; /* what is read of files for output and filter */
-    const frz_type *read_type;   /* the same and, behind it, columns about rows */
-    const frz_type *output_type;
-    const size_t *output_index; /* of output column i in read_type */
-    bool shows_deleted;         /* _deleted is read: deleted rows are not taken out */
-    frz_bound_expr *filter;
+    frz_file_plan *plan;          /* NULL: the files are the task's, or the table has no snapshot */
+    frz_task *task;               /* owned reference; NULL: none */
+    size_t next_part;             /* of the task */
+    frz_entry_filter *settled_by; /* of a task */
+    frz_delete_index *deletes;    /* NULL: there are no delete files */
+    scan_columns columns;
     int64_t left; /* rows to go; negative: all */
     int64_t batch_rows, batch_bytes;
     frz_scan_report report;
     /* the file at hand */
-    frz_task task;
+    frz_planned_file file;
     frz_file_deletes *file_deletes; /* NULL: none */
     frz_arena file_arena;
     const frz_type *file_type; /* of its batches: stored_type and keys of deletes */
@@ -37,6 +53,12 @@ struct frz_scan {
 };
 
 /* ---- scan_open.c ---- */
+
+/* The delete files of a plan's snapshot, if there are any; the plan decodes the statistics that
+ * tell which apply. */
+frz_code scan_open_deletes(const frz_table *table, frz_file_plan *plan,
+                           const frz_delete_options *options, frz_arena *arena,
+                           frz_delete_index **out, frz_error *err);
 
 /* Add what a reader did. */
 void scan_add_counts(const frz_stitch *stitch, frz_scan_report *report);

@@ -5,107 +5,6 @@
 
 /* ---- opening ---- */
 
-/* Fields in the order asked for; a name may stand twice. */
-static frz_code resolve_columns(frz_scan *scan, const frz_scan_options *opts,
-                                const frz_schema *schema, const frz_type *readable, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    size_t n = opts->columns == NULL ? schema->type->field_count : opts->column_count;
-    frz_field *fields = frz_arena_array(&scan->arena, n + 2, sizeof *fields);
-    if (fields == NULL) {
-        return frz_fail_nomem(err, n * sizeof *fields);
-    }
-    for (size_t i = 0; i < n; i++) {
-        const frz_field *field = &schema->type->fields[i];
-        if (opts->columns != NULL) {
-            FRZ_TRY(frz_type_resolve_name(readable, frz_str_from(opts->columns[i]), &field, err));
-        }
-        fields[i] = *field;
-    }
-    if (opts->with_lineage) {
-        fields[n++] = frz_field_row_id;
-        fields[n++] = frz_field_last_updated;
-    }
-    FRZ_TRY(frz_type_struct_of(&scan->arena, fields, n, &scan->output_type, err));
-out:
-    return rc;
-}
-
-/* Ids of top-level fields, each once: those in files first, then columns about rows. */
-typedef struct read_ids {
-    int32_t *ids;
-    size_t stored, count;
-} read_ids;
-
-static size_t place_of(const read_ids *list, int32_t id)
-{
-    size_t i = 0;
-    while (i < list->count && list->ids[i] != id) {
-        i++;
-    }
-    return i;
-}
-
-static void add_id(read_ids *list, int32_t id, bool row_columns)
-{
-    if (frz_is_row_column(id) == row_columns && place_of(list, id) == list->count) {
-        list->ids[list->count++] = id;
-    }
-}
-
-/* What the output needs, then what only the filter needs. */
-static void add_ids(const frz_scan *scan, read_ids *list, bool row_columns)
-{
-    size_t filter_count = 0;
-    const frz_type *output = scan->output_type;
-    const int32_t *filter_ids =
-        scan->filter == NULL ? NULL : frz_bound_expr_fields(scan->filter, &filter_count);
-    for (size_t i = 0; i < output->field_count; i++) {
-        add_id(list, output->fields[i].id, row_columns);
-    }
-    for (size_t i = 0; i < filter_count; i++) {
-        add_id(list, filter_ids[i], row_columns);
-    }
-}
-
-static frz_code collect_read_type(frz_scan *scan, const frz_type *readable, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    size_t filter_count = 0;
-    const frz_type *output = scan->output_type;
-    if (scan->filter != NULL) {
-        frz_bound_expr_fields(scan->filter, &filter_count);
-    }
-    size_t most = output->field_count + filter_count + 1;
-    read_ids list = {.ids = frz_arena_array(&scan->arena, most, sizeof *list.ids)};
-    size_t *index = frz_arena_array(&scan->arena, output->field_count + 1, sizeof *index);
-    if (list.ids == NULL || index == NULL) {
-        rc = frz_fail_nomem(err, most * sizeof *index);
-        goto out;
-    }
-    add_ids(scan, &list, false);
-    list.stored = list.count;
-    add_ids(scan, &list, true);
-    for (size_t i = 0; i < output->field_count; i++) {
-        index[i] = place_of(&list, output->fields[i].id);
-    }
-    scan->output_index = index;
-    scan->shows_deleted = place_of(&list, FRZ_ID_ROW_DELETED) < list.count;
-    FRZ_TRY(
-        frz_project_ids(&scan->arena, readable, list.ids, list.stored, &scan->stored_type, err));
-    FRZ_TRY(frz_project_ids(&scan->arena, readable, list.ids, list.count, &scan->read_type, err));
-out:
-    return rc;
-}
-
-static frz_code bind_filter(frz_scan *scan, const char *where, const frz_type *readable,
-                            frz_error *err)
-{
-    const frz_expr *expr = NULL;
-    frz_code rc = frz_expr_parse(&scan->arena, frz_str_from(where), &expr, err);
-    return rc != FRZ_OK ? rc : frz_expr_bind_filter(scan->env, expr, readable, &scan->filter, err);
-}
-
 static bool has_delete_files(const frz_tree *tree)
 {
     for (size_t i = 0; i < frz_tree_manifest_count(tree); i++) {
@@ -117,19 +16,20 @@ static bool has_delete_files(const frz_tree *tree)
     return false;
 }
 
-static frz_code open_deletes(frz_scan *scan, const frz_schema *schema, frz_error *err)
+frz_code scan_open_deletes(const frz_table *table, frz_file_plan *plan,
+                           const frz_delete_options *options, frz_arena *arena,
+                           frz_delete_index **out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     const int32_t *keys = NULL;
     size_t count = 0;
-    const frz_delete_options options = {.schema = schema, .filter = scan->filter};
-    const frz_tree *tree = frz_plan_tree(scan->plan);
+    const frz_tree *tree = frz_file_plan_tree(plan);
     if (!has_delete_files(tree)) {
         return FRZ_OK;
     }
-    FRZ_TRY(frz_delete_index_open(scan->table, tree, &options, &scan->deletes, err));
-    FRZ_TRY(frz_delete_index_keys(scan->deletes, &scan->arena, &keys, &count, err));
-    rc = frz_plan_add_stats(scan->plan, keys, count, err);
+    FRZ_TRY(frz_delete_index_open(table, tree, options, out, err));
+    FRZ_TRY(frz_delete_index_keys(*out, arena, &keys, &count, err));
+    rc = frz_file_plan_add_stats(plan, keys, count, err);
 out:
     return rc;
 }
@@ -137,38 +37,32 @@ out:
 static frz_code open_plan(frz_scan *scan, const frz_snapshot *snapshot, const frz_schema *schema,
                           frz_error *err)
 {
-    const frz_plan_options options = {
-        .snapshot = snapshot, .schema = schema, .filter = scan->filter};
+    const frz_file_plan_options options = {
+        .snapshot = snapshot, .schema = schema, .filter = scan->columns.filter};
+    const frz_delete_options deletes = {.schema = schema, .filter = scan->columns.filter};
     frz_code rc = FRZ_OK;
     if (snapshot != NULL) {
-        FRZ_TRY(frz_plan_open(scan->table, &options, &scan->plan, err));
-        FRZ_TRY(open_deletes(scan, schema, err));
+        FRZ_TRY(frz_file_plan_open(scan->table, &options, &scan->plan, err));
+        FRZ_TRY(scan_open_deletes(scan->table, scan->plan, &deletes, &scan->arena, &scan->deletes,
+                                  err));
     }
 out:
     return rc;
 }
 
-static frz_code plan(frz_scan *scan, const frz_scan_options *opts, frz_error *err)
+static frz_code new_scan(frz_table *table, frz_scan **out, frz_error *err)
 {
-    frz_code rc = FRZ_OK;
-    const frz_snapshot *snapshot = NULL;
-    const frz_schema *schema = NULL;
-    const frz_type *readable = NULL, *projectable = NULL;
-    const frz_metadata *metadata = &scan->table->metadata;
-    const frz_snapshot_choice choice = {opts->snapshot_id, opts->as_of, opts->ref};
-    FRZ_TRY(frz_table_choose(scan->table, &choice, &snapshot, &schema, err));
-    FRZ_TRY(frz_readable_type(&scan->arena, schema, &readable, err));
-    FRZ_TRY(frz_row_columns_add(&scan->arena, metadata, readable, true, &readable, err));
-    FRZ_TRY(frz_projectable_type(&scan->arena, schema, &projectable, err));
-    FRZ_TRY(frz_row_columns_add(&scan->arena, metadata, projectable, false, &projectable, err));
-    FRZ_TRY(resolve_columns(scan, opts, schema, readable, err));
-    if (opts->where != NULL) {
-        FRZ_TRY(bind_filter(scan, opts->where, readable, err));
+    frz_scan *scan = frz_alloc_zero(table->env, 1, sizeof *scan);
+    if (scan == NULL) {
+        return frz_fail_nomem(err, sizeof *scan);
     }
-    FRZ_TRY(collect_read_type(scan, projectable, err));
-    FRZ_TRY(open_plan(scan, snapshot, schema, err));
-out:
-    return rc;
+    scan->env = table->env;
+    scan->table = frz_table_ref(table);
+    scan->left = -1;
+    frz_arena_init(&scan->arena, table->env, FRZ_ARENA_NO_LIMIT);
+    frz_arena_init(&scan->file_arena, table->env, FRZ_ARENA_NO_LIMIT);
+    *out = scan;
+    return FRZ_OK;
 }
 
 frz_code frz_scan_open(frz_table *table, const frz_scan_options *opts, frz_scan **out,
@@ -176,21 +70,45 @@ frz_code frz_scan_open(frz_table *table, const frz_scan_options *opts, frz_scan 
 {
     frz_scan_options own = FRZ_SCAN_OPTIONS_INIT;
     frz_code rc = FRZ_OK;
+    frz_scan *scan = NULL;
+    const frz_snapshot *snapshot = NULL;
+    const frz_schema *schema = NULL;
     if (opts != NULL) {
         memcpy(&own, opts, FRZ_MIN(opts->struct_size, sizeof own));
     }
-    frz_scan *scan = frz_alloc_zero(table->env, 1, sizeof *scan);
-    if (scan == NULL) {
-        return frz_fail_nomem(err, sizeof *scan);
-    }
-    scan->env = table->env;
-    scan->table = frz_table_ref(table);
+    const frz_snapshot_choice choice = {own.snapshot_id, own.as_of, own.ref};
+    const scan_request request = {own.columns, own.column_count, own.where, own.with_lineage != 0,
+                                  own.ignore_case != 0};
+    FRZ_TRY(new_scan(table, &scan, err));
     scan->left = own.limit;
     scan->batch_rows = own.batch_rows;
     scan->batch_bytes = own.batch_bytes;
-    frz_arena_init(&scan->arena, table->env, FRZ_ARENA_NO_LIMIT);
-    frz_arena_init(&scan->file_arena, table->env, FRZ_ARENA_NO_LIMIT);
-    FRZ_TRY(plan(scan, &own, err));
+    FRZ_TRY(frz_table_choose(table, &choice, &snapshot, &schema, err));
+    FRZ_TRY(scan_columns_init(&scan->columns, &scan->arena, table, schema, &request, err));
+    FRZ_TRY(open_plan(scan, snapshot, schema, err));
+    *out = scan;
+    scan = NULL;
+out:
+    frz_scan_close(scan);
+    return rc;
+}
+
+frz_code frz_task_scan(frz_task *task, frz_scan **out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_scan *scan = NULL;
+    const frz_schema *schema = task->schema;
+    FRZ_TRY(new_scan(task->table, &scan, err));
+    scan->task = frz_task_ref(task);
+    FRZ_TRY(
+        scan_columns_init(&scan->columns, &scan->arena, task->table, schema, &task->request, err));
+    const frz_delete_options options = {.schema = schema, .filter = scan->columns.filter};
+    FRZ_TRY(frz_entry_filter_new(scan->env, &task->table->metadata, schema, scan->columns.filter,
+                                 &scan->settled_by, err));
+    if (task->delete_count > 0) {
+        FRZ_TRY(frz_delete_index_of(task->table, task->deletes, task->delete_count, &options,
+                                    &scan->deletes, err));
+    }
     *out = scan;
     scan = NULL;
 out:
@@ -207,8 +125,10 @@ void frz_scan_close(frz_scan *scan)
     frz_stitch_close(scan->stitch);
     frz_file_deletes_free(scan->file_deletes);
     frz_delete_index_free(scan->deletes);
-    frz_plan_close(scan->plan);
-    frz_bound_expr_free(scan->filter);
+    frz_file_plan_close(scan->plan);
+    frz_entry_filter_free(scan->settled_by);
+    frz_task_unref(scan->task);
+    scan_columns_reset(&scan->columns);
     frz_arena_reset(&scan->file_arena);
     frz_arena_reset(&scan->arena);
     frz_table_unref(scan->table);
@@ -217,7 +137,7 @@ void frz_scan_close(frz_scan *scan)
 
 frz_code frz_scan_schema(const frz_scan *scan, struct ArrowSchema *out, frz_error *err)
 {
-    return frz_type_to_arrow(scan->env, scan->output_type, out, err);
+    return frz_type_to_arrow(scan->env, scan->columns.output_type, out, err);
 }
 
 void scan_add_counts(const frz_stitch *stitch, frz_scan_report *report)
@@ -236,14 +156,17 @@ void scan_add_counts(const frz_stitch *stitch, frz_scan_report *report)
 
 void frz_scan_report_get(const frz_scan *scan, frz_scan_report *out)
 {
-    frz_plan_report planned = {0};
+    frz_file_plan_report planned = {0};
     if (scan->plan != NULL) {
-        frz_plan_report_get(scan->plan, &planned);
+        frz_file_plan_report_get(scan->plan, &planned);
     }
     *out = scan->report;
     out->delete_files += scan->deletes == NULL ? 0 : frz_delete_index_files(scan->deletes);
     out->files = planned.files;
     out->files_skipped = planned.files_skipped;
+    if (scan->task != NULL) {
+        out->files = (int64_t)scan->task->part_count;
+    }
     if (scan->stitch != NULL) {
         scan_add_counts(scan->stitch, out);
     }

@@ -17,16 +17,16 @@ int64_t frz_manifest_live_files(const frz_manifest_file *file);
 
 /* ---- the files of a snapshot, one after the other (scan_plan_files.c) ---- */
 
-typedef struct frz_plan_options {
+typedef struct frz_file_plan_options {
     const frz_snapshot *snapshot;
     const frz_schema *schema;     /* that is read */
     const frz_bound_expr *filter; /* NULL: all files */
     bool all_stats;               /* statistics of all fields, not only of the filter's */
     bool reasons;                 /* tell what was skipped by partitions alone; takes time */
-} frz_plan_options;
+} frz_file_plan_options;
 
 /* What a plan did so far. */
-typedef struct frz_plan_report {
+typedef struct frz_file_plan_report {
     int64_t manifests;         /* live data manifests besides the root */
     int64_t manifests_skipped; /* not opened */
     int64_t manifests_empty;   /* of these, because no entry is live */
@@ -36,29 +36,31 @@ typedef struct frz_plan_report {
     int64_t files_skipped;      /* those of manifests not opened among them */
     int64_t files_by_partition; /* of those whose entries were read */
     int64_t files_by_statistics;
-} frz_plan_report;
+    int64_t files_by_counts; /* of these, by counts of values, nulls and NaN without any bounds */
+} frz_file_plan_report;
 
 /* One data file to read. */
-typedef struct frz_task {
+typedef struct frz_planned_file {
     const frz_entry *entry; /* valid until the next call */
     bool settled;           /* the filter is true for all its rows */
-} frz_task;
+} frz_planned_file;
 
 /* The data files of a snapshot that can hold rows which a filter lets through. Manifests are read
  * as the plan goes on, several at once, and few entries are held at a time. Files of the root come
  * first, then those of each manifest in the order of root or list. */
-typedef struct frz_plan frz_plan;
+typedef struct frz_file_plan frz_file_plan;
 
 /* table and what the options point to must outlive the plan. */
-frz_code frz_plan_open(const frz_table *table, const frz_plan_options *options, frz_plan **out,
-                       frz_error *err);
+frz_code frz_file_plan_open(const frz_table *table, const frz_file_plan_options *options,
+                            frz_file_plan **out, frz_error *err);
 /* Decode statistics of more fields in entries of manifests; before the first task is asked for. */
-frz_code frz_plan_add_stats(frz_plan *plan, const int32_t *field_ids, size_t count, frz_error *err);
+frz_code frz_file_plan_add_stats(frz_file_plan *plan, const int32_t *field_ids, size_t count,
+                                 frz_error *err);
 /* FRZ_END behind the last task. */
-frz_code frz_plan_next(frz_plan *plan, frz_task *out, frz_error *err);
-const frz_tree *frz_plan_tree(const frz_plan *plan);
-void frz_plan_report_get(const frz_plan *plan, frz_plan_report *out);
-void frz_plan_close(frz_plan *plan); /* NULL is fine */
+frz_code frz_file_plan_next(frz_file_plan *plan, frz_planned_file *out, frz_error *err);
+const frz_tree *frz_file_plan_tree(const frz_file_plan *plan);
+void frz_file_plan_report_get(const frz_file_plan *plan, frz_file_plan_report *out);
+void frz_file_plan_close(frz_file_plan *plan); /* NULL is fine */
 
 /* ---- which columns can be read ---- */
 

@@ -16,6 +16,8 @@
 #define WINDOW_MAX 16
 #define SLOT_ENTRIES 2048
 #define SLOT_PARTS 64
+/* Fields of a filter of which it is told whether their counts alone would have been enough. */
+#define COUNTS_MAX 32
 
 /* Entries that came at once. */
 typedef struct plan_part {
@@ -25,12 +27,12 @@ typedef struct plan_part {
 
 /* Entries that were turned down, by what. */
 typedef struct plan_skipped {
-    int64_t by_partition, by_statistics;
+    int64_t by_partition, by_statistics, by_counts;
 } plan_skipped;
 
 /* A manifest that is being read. */
 typedef struct plan_slot {
-    const struct frz_plan *plan;
+    const struct frz_file_plan *plan;
     size_t manifest;
     frz_entry_reader *reader; /* NULL: not open, or at its end */
     frz_arena arena;          /* of the entries */
@@ -42,7 +44,7 @@ typedef struct plan_slot {
     frz_error error;
 } plan_slot;
 
-struct frz_plan {
+struct frz_file_plan {
     const frz_env *env;
     const frz_table *table;
     frz_entry_filter *filter; /* NULL: all files */
@@ -56,13 +58,13 @@ struct frz_plan {
     size_t window;        /* manifests of the next window */
     plan_slot *slots;     /* WINDOW_MAX */
     size_t slot_count, slot;
-    frz_plan_report report;
+    frz_file_plan_report report;
 };
 
 /* ---- reading a manifest ---- */
 
 /* Would the partition alone have been enough? */
-static bool partition_decides(const frz_plan *plan, const frz_entry *entry)
+static bool partition_decides(const frz_file_plan *plan, const frz_entry *entry)
 {
     frz_entry bare = *entry;
     bare.stats_count = 0;
@@ -70,7 +72,23 @@ static bool partition_decides(const frz_plan *plan, const frz_entry *entry)
            !frz_entry_filter_may_match(plan->filter, &bare);
 }
 
-static bool may_match(const frz_plan *plan, const frz_entry *entry, plan_skipped *skipped)
+/* Would the statistics have been enough without their bounds? */
+static bool counts_decide(const frz_file_plan *plan, const frz_entry *entry)
+{
+    frz_field_stats counts[COUNTS_MAX];
+    frz_entry bare = *entry;
+    if (!plan->reasons || entry->stats_count == 0 || entry->stats_count > COUNTS_MAX) {
+        return false;
+    }
+    for (size_t i = 0; i < entry->stats_count; i++) {
+        counts[i] = entry->stats[i];
+        counts[i].has_lower = counts[i].has_upper = false;
+    }
+    bare.stats = counts;
+    return !frz_entry_filter_may_match(plan->filter, &bare);
+}
+
+static bool may_match(const frz_file_plan *plan, const frz_entry *entry, plan_skipped *skipped)
 {
     if (plan->filter == NULL || frz_entry_filter_may_match(plan->filter, entry)) {
         return true;
@@ -78,6 +96,7 @@ static bool may_match(const frz_plan *plan, const frz_entry *entry, plan_skipped
     bool by_partition = partition_decides(plan, entry);
     skipped->by_partition += by_partition;
     skipped->by_statistics += !by_partition;
+    skipped->by_counts += !by_partition && counts_decide(plan, entry);
     return false;
 }
 
@@ -87,10 +106,11 @@ static bool keep_entry(void *ctx, const frz_entry *entry)
     return may_match(slot->plan, entry, &slot->skipped);
 }
 
-static void count_skipped(frz_plan *plan, const plan_skipped *skipped)
+static void count_skipped(frz_file_plan *plan, const plan_skipped *skipped)
 {
     plan->report.files_by_partition += skipped->by_partition;
     plan->report.files_by_statistics += skipped->by_statistics;
+    plan->report.files_by_counts += skipped->by_counts;
     plan->report.files_skipped += skipped->by_partition + skipped->by_statistics;
 }
 
@@ -122,7 +142,7 @@ out:
 /* Failures wait for the manifest's turn. */
 static frz_code read_ahead(void *ctx, size_t index, frz_error *err)
 {
-    frz_plan *plan = ctx;
+    frz_file_plan *plan = ctx;
     plan_slot *slot = &plan->slots[index];
     frz_entry_request request = {
         .stats = plan->stats, .keep = plan->filter == NULL ? NULL : keep_entry, .keep_ctx = slot};
@@ -144,7 +164,7 @@ static void close_slot(plan_slot *slot)
 
 /* ---- windows of manifests ---- */
 
-static void skip_manifest(frz_plan *plan, const frz_manifest_file *file)
+static void skip_manifest(frz_file_plan *plan, const frz_manifest_file *file)
 {
     int64_t files = FRZ_MAX(frz_manifest_live_files(file), 0);
     plan->report.manifests_skipped++;
@@ -154,7 +174,7 @@ static void skip_manifest(frz_plan *plan, const frz_manifest_file *file)
             FRZ_STR_ARG(file->location));
 }
 
-static bool manifest_may_match(frz_plan *plan, const frz_manifest_file *file)
+static bool manifest_may_match(frz_file_plan *plan, const frz_manifest_file *file)
 {
     if (!frz_manifest_is_live(file)) {
         plan->report.manifests_empty++;
@@ -174,7 +194,7 @@ static bool manifest_may_match(frz_plan *plan, const frz_manifest_file *file)
 }
 
 /* The next manifests that can hold wanted entries become slots. */
-static void choose_manifests(frz_plan *plan)
+static void choose_manifests(frz_file_plan *plan)
 {
     size_t window = frz_threads(plan->env) > 1 ? plan->window : 1;
     plan->slot_count = plan->slot = 0;
@@ -197,7 +217,7 @@ static void choose_manifests(frz_plan *plan)
 }
 
 /* FRZ_END if there are no more. */
-static frz_code next_window(frz_plan *plan, frz_error *err)
+static frz_code next_window(frz_file_plan *plan, frz_error *err)
 {
     choose_manifests(plan);
     return plan->slot_count == 0 ? FRZ_END
@@ -228,7 +248,7 @@ static frz_code slot_failed(plan_slot *slot, frz_error *err)
 }
 
 /* The next wanted entry of the manifests. */
-static frz_code next_of_manifests(frz_plan *plan, const frz_entry **out, frz_error *err)
+static frz_code next_of_manifests(frz_file_plan *plan, const frz_entry **out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     for (;;) {
@@ -255,7 +275,7 @@ out:
 }
 
 /* The next wanted entry of the root itself; NULL behind the last. */
-static const frz_entry *next_of_root(frz_plan *plan)
+static const frz_entry *next_of_root(frz_file_plan *plan)
 {
     while (plan->next_entry < frz_tree_entry_count(plan->tree)) {
         const frz_entry *entry = frz_tree_entry(plan->tree, plan->next_entry++);
@@ -274,7 +294,7 @@ static const frz_entry *next_of_root(frz_plan *plan)
 }
 
 /* spec: within a snapshot a content file has at most one live entry (v4) */
-static frz_code check_unique(frz_plan *plan, const frz_entry *entry, frz_error *err)
+static frz_code check_unique(frz_file_plan *plan, const frz_entry *entry, frz_error *err)
 {
     bool added = true;
     frz_code rc = FRZ_OK;
@@ -287,7 +307,7 @@ static frz_code check_unique(frz_plan *plan, const frz_entry *entry, frz_error *
                : rc;
 }
 
-frz_code frz_plan_next(frz_plan *plan, frz_task *out, frz_error *err)
+frz_code frz_file_plan_next(frz_file_plan *plan, frz_planned_file *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     const frz_entry *entry = next_of_root(plan);
@@ -295,9 +315,9 @@ frz_code frz_plan_next(frz_plan *plan, frz_task *out, frz_error *err)
         FRZ_TRY(next_of_manifests(plan, &entry, err));
     }
     FRZ_TRY(check_unique(plan, entry, err));
-    *out = (frz_task){.entry = entry,
-                      .settled =
-                          plan->filter != NULL && frz_entry_filter_is_settled(plan->filter, entry)};
+    *out = (frz_planned_file){.entry = entry,
+                              .settled = plan->filter != NULL &&
+                                         frz_entry_filter_is_settled(plan->filter, entry)};
 out:
     return rc;
 }
@@ -347,7 +367,8 @@ static frz_code collect_ids(const frz_bound_expr *filter, const frz_schema *sche
     return FRZ_OK;
 }
 
-static frz_code choose_stats(frz_plan *plan, const frz_plan_options *options, frz_error *err)
+static frz_code choose_stats(frz_file_plan *plan, const frz_file_plan_options *options,
+                             frz_error *err)
 {
     frz_code rc = FRZ_OK;
     id_collector c = {NULL, 0};
@@ -371,7 +392,8 @@ static bool holds_id(const int32_t *ids, size_t count, int32_t id)
     return false;
 }
 
-frz_code frz_plan_add_stats(frz_plan *plan, const int32_t *field_ids, size_t count, frz_error *err)
+frz_code frz_file_plan_add_stats(frz_file_plan *plan, const int32_t *field_ids, size_t count,
+                                 frz_error *err)
 {
     size_t before = plan->stats.field_count;
     int32_t *ids = frz_arena_array(&plan->arena, before + count, sizeof *ids);
@@ -392,12 +414,12 @@ frz_code frz_plan_add_stats(frz_plan *plan, const int32_t *field_ids, size_t cou
 
 /* ---- opening ---- */
 
-frz_code frz_plan_open(const frz_table *table, const frz_plan_options *options, frz_plan **out,
-                       frz_error *err)
+frz_code frz_file_plan_open(const frz_table *table, const frz_file_plan_options *options,
+                            frz_file_plan **out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     const frz_env *env = table->env;
-    frz_plan *plan = frz_alloc_zero(env, 1, sizeof *plan);
+    frz_file_plan *plan = frz_alloc_zero(env, 1, sizeof *plan);
     if (plan == NULL) {
         return frz_fail_nomem(err, sizeof *plan);
     }
@@ -422,21 +444,21 @@ frz_code frz_plan_open(const frz_table *table, const frz_plan_options *options, 
     *out = plan;
     plan = NULL;
 out:
-    frz_plan_close(plan);
+    frz_file_plan_close(plan);
     return rc;
 }
 
-const frz_tree *frz_plan_tree(const frz_plan *plan)
+const frz_tree *frz_file_plan_tree(const frz_file_plan *plan)
 {
     return plan->tree;
 }
 
-void frz_plan_report_get(const frz_plan *plan, frz_plan_report *out)
+void frz_file_plan_report_get(const frz_file_plan *plan, frz_file_plan_report *out)
 {
     *out = plan->report;
 }
 
-void frz_plan_close(frz_plan *plan)
+void frz_file_plan_close(frz_file_plan *plan)
 {
     if (plan == NULL) {
         return;

@@ -30,10 +30,10 @@ static frz_code leave_out(frz_scan *scan, frz_stitch_request *request, bool *non
         return FRZ_OK;
     }
     request->deleted = positions;
-    FRZ_TRY(frz_file_deletes_read_type(deletes, scan->stored_type, &scan->file_arena,
+    FRZ_TRY(frz_file_deletes_read_type(deletes, scan->columns.stored_type, &scan->file_arena,
                                        &scan->file_type, err));
-    if (positions != NULL && !scan->shows_deleted) {
-        FRZ_TRY(frz_positions_ranges(positions, scan->task.entry->record_count, LEAST_GAP,
+    if (positions != NULL && !scan->columns.shows_deleted) {
+        FRZ_TRY(frz_positions_ranges(positions, scan->file.entry->record_count, LEAST_GAP,
                                      &scan->file_arena, &ranges, &request->range_count, err));
         request->ranges = ranges;
         *none = request->range_count == 0;
@@ -42,21 +42,70 @@ out:
     return rc;
 }
 
+/* The rows of a part of the task's that are among the ranges; all are if there are none. */
+static frz_code clip(frz_scan *scan, const frz_row_range *part, frz_stitch_request *request,
+                     frz_error *err)
+{
+    const frz_row_range whole = {0, scan->file.entry->record_count};
+    const frz_row_range *ranges = request->ranges == NULL ? &whole : request->ranges;
+    size_t count = request->ranges == NULL ? 1 : request->range_count, n = 0;
+    frz_row_range *clipped = frz_arena_array(&scan->file_arena, count + 1, sizeof *clipped);
+    if (clipped == NULL) {
+        return frz_fail_nomem(err, count * sizeof *clipped);
+    }
+    for (size_t i = 0; i < count; i++) {
+        frz_row_range r = {FRZ_MAX(ranges[i].start, part->start),
+                           FRZ_MIN(ranges[i].end, part->end)};
+        if (r.start < r.end) {
+            clipped[n++] = r;
+        }
+    }
+    request->ranges = clipped;
+    request->range_count = n;
+    return FRZ_OK;
+}
+
+/* The next data file of the plan, or part of one of the task; *rows: those that are its. */
+static frz_code next_file(frz_scan *scan, frz_row_range *rows, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    if (scan->task == NULL) {
+        rc = scan->plan == NULL ? FRZ_END : frz_file_plan_next(scan->plan, &scan->file, err);
+        *rows = rc == FRZ_OK ? (frz_row_range){0, scan->file.entry->record_count}
+                             : (frz_row_range){0, 0};
+        return rc;
+    }
+    if (scan->next_part == scan->task->part_count) {
+        return FRZ_END;
+    }
+    const task_part *part = &scan->task->parts[scan->next_part++];
+    scan->file =
+        (frz_planned_file){.entry = part->entry,
+                           .settled = scan->columns.filter != NULL &&
+                                      frz_entry_filter_is_settled(scan->settled_by, part->entry)};
+    return task_part_rows(scan->task, part, rows, err);
+}
+
 /* Open the next data file of the plan; it stays closed if all its rows are deleted. */
 static frz_code open_next(frz_scan *scan, frz_error *err)
 {
     bool none = false;
-    frz_code rc = scan->plan == NULL ? FRZ_END : frz_plan_next(scan->plan, &scan->task, err);
+    frz_row_range rows = {0, 0};
+    frz_code rc = next_file(scan, &rows, err);
     FRZ_TRY(rc);
-    const frz_entry *entry = scan->task.entry;
-    frz_stitch_request request = {.filter = scan->task.settled ? NULL : scan->filter,
+    const frz_entry *entry = scan->file.entry;
+    frz_stitch_request request = {.filter = scan->file.settled ? NULL : scan->columns.filter,
                                   .with_deleted = true,
                                   .max_rows = scan->batch_rows,
                                   .max_bytes = scan->batch_bytes};
-    scan->file_type = scan->stored_type;
+    scan->file_type = scan->columns.stored_type;
     FRZ_TRY(frz_file_deletes_find(scan->deletes, scan->table, entry, &scan->file_deletes, err));
     scan->report.delete_files += entry->has_deletion_vector;
     FRZ_TRY(leave_out(scan, &request, &none, err));
+    if (rows.start > 0 || rows.end < entry->record_count) {
+        FRZ_TRY(clip(scan, &rows, &request, err));
+        none = request.range_count == 0;
+    }
     if (none) {
         close_file(scan);
         return FRZ_OK;

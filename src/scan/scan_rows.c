@@ -45,10 +45,10 @@ static frz_code add_row_columns(const frz_scan *scan, const frz_batch *batch, co
                                 struct ArrowArray *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    size_t n = scan->read_type->field_count, made = 0;
+    size_t n = scan->columns.read_type->field_count, made = 0;
     int64_t rows = batch->array.length;
     const frz_row_window window = {.table = scan->table,
-                                   .entry = scan->task.entry,
+                                   .entry = scan->file.entry,
                                    .first_row = batch->first_row,
                                    .rows = rows,
                                    .live = live};
@@ -57,11 +57,11 @@ static frz_code add_row_columns(const frz_scan *scan, const frz_batch *batch, co
         return frz_fail_nomem(err, n * sizeof *columns);
     }
     for (; made < n; made++) {
-        FRZ_TRY(made < scan->stored_type->field_count
+        FRZ_TRY(made < scan->columns.stored_type->field_count
                     ? frz_array_slice(scan->env, batch->array.children[made], 0, rows,
                                       &columns[made], err)
-                    : frz_row_column_make(&window, &scan->read_type->fields[made], &columns[made],
-                                          err));
+                    : frz_row_column_make(&window, &scan->columns.read_type->fields[made],
+                                          &columns[made], err));
     }
     made = 0; /* the columns move, also on failure */
     FRZ_TRY(frz_batch_make(scan->env, rows, columns, n, out, err));
@@ -158,7 +158,7 @@ static frz_code put_out(const frz_scan *scan, const struct ArrowArray *batch,
     if (selected == 0) {
         return FRZ_OK;
     }
-    FRZ_TRY(take_columns(scan, scan->output_type, scan->output_index, batch,
+    FRZ_TRY(take_columns(scan, scan->columns.output_type, scan->columns.output_index, batch,
                          selected == batch->length ? NULL : selection, selected, out, err));
     if (scan->left >= 0 && scan->left < out->length) {
         rc = cut(scan, out, scan->left, err);
@@ -180,8 +180,8 @@ static frz_code filter_rows(const frz_scan *scan, const struct ArrowArray *batch
                             const uint8_t *live, uint8_t *selection, int64_t *selected,
                             frz_error *err)
 {
-    frz_code rc =
-        frz_expr_select(scan->filter, scan->read_type, batch, first_row, selection, selected, err);
+    frz_code rc = frz_expr_select(scan->columns.filter, scan->columns.read_type, batch, first_row,
+                                  selection, selected, err);
     if (rc == FRZ_OK && live != NULL) {
         *selected = both(selection, live, batch->length);
     }
@@ -197,7 +197,7 @@ static frz_code filter_live_rows(const frz_scan *scan, const struct ArrowArray *
     int64_t selected = 0;
     uint8_t *selection = NULL;
     struct ArrowArray rows = {0};
-    FRZ_TRY(take_columns(scan, scan->read_type, NULL, batch, live, live_count, &rows, err));
+    FRZ_TRY(take_columns(scan, scan->columns.read_type, NULL, batch, live, live_count, &rows, err));
     FRZ_TRY(new_bits(scan, live_count, &selection, err));
     FRZ_TRY(filter_rows(scan, &rows, first_row, NULL, selection, &selected, err));
     rc = put_out(scan, &rows, selection, selected, out, err);
@@ -223,7 +223,7 @@ static frz_code filter_batch(const frz_scan *scan, const struct ArrowArray *batc
         }
     }
     frz_free(scan->env, selection);
-    return frz_context(err, rc, "filtering %.*s", FRZ_STR_ARG(scan->task.entry->location));
+    return frz_context(err, rc, "filtering %.*s", FRZ_STR_ARG(scan->file.entry->location));
 }
 
 frz_code scan_take_batch(frz_scan *scan, const frz_batch *batch, struct ArrowArray *out,
@@ -236,16 +236,16 @@ frz_code scan_take_batch(frz_scan *scan, const frz_batch *batch, struct ArrowArr
     const struct ArrowArray *rows = &batch->array;
     scan->report.rows_read += rows->length;
     FRZ_TRY(find_live(scan, batch, &live, &live_count, err));
-    if (live_count == 0 && !scan->shows_deleted) {
+    if (live_count == 0 && !scan->columns.shows_deleted) {
         goto out;
     }
-    if (scan->read_type->field_count > scan->stored_type->field_count) {
+    if (scan->columns.read_type->field_count > scan->columns.stored_type->field_count) {
         FRZ_TRY(add_row_columns(scan, batch, live, &extended, err));
         rows = &extended;
     }
-    const uint8_t *taken = scan->shows_deleted ? NULL : live;
-    int64_t taken_count = scan->shows_deleted ? rows->length : live_count;
-    rc = scan->filter == NULL || scan->task.settled
+    const uint8_t *taken = scan->columns.shows_deleted ? NULL : live;
+    int64_t taken_count = scan->columns.shows_deleted ? rows->length : live_count;
+    rc = scan->columns.filter == NULL || scan->file.settled
              ? put_out(scan, rows, taken, taken_count, out, err)
              : filter_batch(scan, rows, batch->first_row, taken, taken_count, out, err);
 out:

@@ -241,7 +241,7 @@ frz_code frz_stitch_open(const frz_table *table, const frz_entry *entry,
                                &stitch->parts[i].projection, err));
     }
     FRZ_TRY(prune_parts(stitch, request->filter, err));
-    for (size_t i = 0; i < stitch->part_count; i++) {
+    for (size_t i = 0; i < stitch->part_count && !request->only_prune; i++) {
         FRZ_TRY(open_reader(stitch, &stitch->parts[i], err));
     }
     *out = stitch;

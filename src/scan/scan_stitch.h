@@ -28,6 +28,7 @@ typedef struct frz_stitch_request {
     const frz_positions *deleted;
     int64_t max_rows; /* of a batch; 0: the format's default */
     int64_t max_bytes;
+    bool only_prune; /* nothing is read: only the counts are wanted */
 } frz_stitch_request;
 
 typedef struct frz_stitch frz_stitch;

@@ -33,6 +33,7 @@ typedef struct sql_set {
 /* A parsed statement; lives in the arena it was parsed into. */
 typedef struct sql_statement {
     sql_verb verb;
+    bool explain;               /* tell what it would do instead of doing it */
     const char *table;          /* as the catalog takes it: parts quoted where needed */
     const char *table_above;    /* the same without its last part; NULL: it has one part */
     frz_str last_part;          /* perhaps the name of a view: "db.t.snapshots" */
@@ -83,10 +84,21 @@ void sql_source_close(sql_source *source);
  * the stream, also on failure. */
 frz_code sql_select(frz_table *table, const frz_table_view *view, const sql_statement *statement,
                     frz_arena *arena, struct ArrowArrayStream *out, frz_error *err);
+/* EXPLAIN of a SELECT: what would be read and what left out, as rows. */
+frz_code sql_explain_select(frz_table *table, const frz_table_view *view,
+                            const sql_statement *statement, struct ArrowArrayStream *out,
+                            frz_error *err);
 frz_code sql_update(frz_catalog *catalog, const sql_statement *statement, frz_commit_report *report,
                     frz_error *err);
 frz_code sql_alter(frz_catalog *catalog, const sql_statement *statement, frz_commit_report *report,
                    frz_error *err);
+
+/* ---- plans (sql_explain.c) ---- */
+
+/* The plan of a read of these columns, gone through, as rows. */
+frz_code sql_explain_read(frz_table *table, const frz_snapshot_choice *choice,
+                          const char *const *columns, size_t count, const char *where,
+                          struct ArrowArrayStream *out, frz_error *err);
 
 /* ---- aggregates (sql_aggregate.c) ---- */
 

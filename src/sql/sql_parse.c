@@ -454,7 +454,8 @@ out:
 static frz_code unsupported_statement(sql_parser *p, frz_str words)
 {
     frz_code rc = frz_fail(p->err, FRZ_E_UNSUPPORTED, "unsupported: %.*s", FRZ_STR_ARG(words));
-    frz_hint(p->err, "statements are: SELECT ... FROM, UPDATE ... SET, ALTER TABLE ... ADD COLUMN, "
+    frz_hint(p->err, "statements are: SELECT ... FROM, EXPLAIN SELECT, UPDATE ... SET, ALTER TABLE "
+                     "... ADD COLUMN, "
                      "ALTER TABLE ... SET TBLPROPERTIES");
     return rc;
 }
@@ -490,9 +491,9 @@ out:
 
 /* The first words of statements that others know. */
 static const char *const foreign_statements[] = {
-    "analyze",  "begin", "call",     "commit", "copy",   "create", "delete",
-    "describe", "drop",  "explain",  "grant",  "insert", "merge",  "replace",
-    "rollback", "show",  "truncate", "use",    "values", "vacuum", "with"};
+    "analyze",  "begin",    "call",  "commit", "copy",   "create",  "delete",
+    "describe", "drop",     "grant", "insert", "merge",  "replace", "rollback",
+    "show",     "truncate", "use",   "values", "vacuum", "with"};
 
 static frz_code parse_other(sql_parser *p)
 {
@@ -506,10 +507,12 @@ static frz_code parse_other(sql_parser *p)
     return fail_here(p, "expected SELECT, UPDATE or ALTER TABLE");
 }
 
+/* [EXPLAIN] statement */
 static frz_code parse_statement(sql_parser *p)
 {
     frz_code rc = FRZ_OK;
     bool accepted = false;
+    FRZ_TRY(accept(p, "explain", &p->statement->explain));
     FRZ_TRY(accept(p, "select", &accepted));
     if (accepted) {
         p->statement->verb = SQL_SELECT;

@@ -38,7 +38,9 @@ static frz_code run_select(frz_catalog *catalog, frz_table *table, const sql_sta
         FRZ_TRY(load_named(catalog, statement, &view, &is_view, &loaded, err));
         table = loaded;
     }
-    FRZ_TRY(sql_select(table, is_view ? &view : NULL, statement, arena, &out->rows, err));
+    FRZ_TRY(statement->explain
+                ? sql_explain_select(table, is_view ? &view : NULL, statement, &out->rows, err)
+                : sql_select(table, is_view ? &view : NULL, statement, arena, &out->rows, err));
     out->kind = FRZ_SQL_ROWS;
 out:
     frz_table_unref(loaded);
@@ -59,6 +61,9 @@ frz_code frz_sql_run(frz_catalog *catalog, frz_table *table, const char *stateme
     FRZ_TRY(sql_parse(&arena, frz_str_from(statement), &parsed, err));
     if (parsed.verb == SQL_SELECT) {
         FRZ_TRY(run_select(catalog, table, &parsed, &arena, &result, err));
+    } else if (parsed.explain) {
+        rc = frz_fail(err, FRZ_E_UNSUPPORTED, "unsupported: EXPLAIN of anything but a SELECT");
+        goto out;
     } else if (table != NULL) {
         rc = frz_fail(err, FRZ_E_ARGUMENT, "the table is read-only");
         frz_hint(err, "it was opened from a metadata file; changes go through a catalog");

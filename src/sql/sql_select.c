@@ -204,7 +204,9 @@ static frz_code collect_fields(select_run *run, const frz_type *readable, int32_
     return FRZ_OK;
 }
 
-static frz_code open_source(select_run *run, const sql_statement *statement, frz_error *err)
+/* The names of what the list reads, for the source. */
+static frz_code name_columns(select_run *run, const char *const **out, size_t *out_count,
+                             frz_error *err)
 {
     frz_code rc = FRZ_OK;
     int32_t *ids = NULL;
@@ -222,8 +224,8 @@ static frz_code open_source(select_run *run, const sql_statement *statement, frz
         rc = frz_fail_nomem(err, count * sizeof *names);
         goto out;
     }
-    FRZ_TRY(sql_source_open(&run->source, names, count, statement->where.text,
-                            run->aggregates ? -1 : statement->limit, err));
+    *out = names;
+    *out_count = count;
 out:
     return rc;
 }
@@ -347,7 +349,8 @@ static frz_code run_next(void *ctx, struct ArrowArray *out, frz_error *err)
 /* ---- entry ---- */
 
 static frz_code prepare(select_run *run, frz_table *table, const frz_table_view *view,
-                        const sql_statement *statement, frz_error *err)
+                        const sql_statement *statement, const char *const **names, size_t *count,
+                        frz_error *err)
 {
     frz_code rc = FRZ_OK;
     frz_bound_expr *filter = NULL;
@@ -359,10 +362,22 @@ static frz_code prepare(select_run *run, frz_table *table, const frz_table_view 
         FRZ_TRY(
             frz_expr_bind_filter(run->env, statement->where.tree, source->readable, &filter, err));
     }
-    FRZ_TRY(open_source(run, statement, err));
+    FRZ_TRY(name_columns(run, names, count, err));
 out:
     frz_bound_expr_free(filter);
     return rc;
+}
+
+static frz_code new_run(frz_table *table, select_run **out, frz_error *err)
+{
+    select_run *run = frz_alloc_zero(table->env, 1, sizeof *run);
+    if (run == NULL) {
+        return frz_fail_nomem(err, sizeof *run);
+    }
+    run->env = table->env;
+    frz_arena_init(&run->arena, table->env, FRZ_ARENA_NO_LIMIT);
+    *out = run;
+    return FRZ_OK;
 }
 
 frz_code sql_select(frz_table *table, const frz_table_view *view, const sql_statement *statement,
@@ -370,19 +385,43 @@ frz_code sql_select(frz_table *table, const frz_table_view *view, const sql_stat
 {
     static const frz_stream_ops ops = {run_schema, run_next, run_free};
     frz_code rc = FRZ_OK;
-    select_run *run = frz_alloc_zero(table->env, 1, sizeof *run);
-    if (run == NULL) {
+    select_run *run = NULL;
+    const char *const *names = NULL;
+    size_t count = 0;
+    rc = new_run(table, &run, err);
+    if (rc != FRZ_OK) {
         frz_arena_reset(arena);
-        return frz_fail_nomem(err, sizeof *run);
+        return rc;
     }
-    run->env = table->env;
     run->arena = *arena;
     *arena = (frz_arena){.env = table->env};
     run->limit = statement->limit;
-    rc = prepare(run, table, view, statement, err);
-    if (rc != FRZ_OK) {
-        run_free(run);
-        return rc;
+    FRZ_TRY(prepare(run, table, view, statement, &names, &count, err));
+    FRZ_TRY(sql_source_open(&run->source, names, count, statement->where.text,
+                            run->aggregates ? -1 : statement->limit, err));
+    rc = frz_stream_make(run->env, &ops, run, out, err);
+    run = NULL;
+out:
+    run_free(run);
+    return rc;
+}
+
+frz_code sql_explain_select(frz_table *table, const frz_table_view *view,
+                            const sql_statement *statement, struct ArrowArrayStream *out,
+                            frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    select_run *run = NULL;
+    const char *const *names = NULL;
+    size_t count = 0;
+    if (view != NULL) {
+        return frz_fail(err, FRZ_E_UNSUPPORTED,
+                        "unsupported: EXPLAIN of what is listed about a table");
     }
-    return frz_stream_make(run->env, &ops, run, out, err);
+    FRZ_TRY(new_run(table, &run, err));
+    FRZ_TRY(prepare(run, table, view, statement, &names, &count, err));
+    rc = sql_explain_read(table, &statement->choice, names, count, statement->where.text, out, err);
+out:
+    run_free(run);
+    return rc;
 }

@@ -3,6 +3,7 @@
  * batches of the columns that are asked for, rows filtered.
  */
 #include "scan/scan_plan.h"
+#include "scan/scan_row_columns.h"
 #include "sql/sql_internal.h"
 
 /* ---- views ---- */
@@ -103,6 +104,8 @@ static frz_code init_table(sql_source *source, frz_arena *arena, frz_error *err)
     const frz_schema *schema = NULL;
     FRZ_TRY(frz_table_choose(source->table, &source->choice, &snapshot, &schema, err));
     FRZ_TRY(frz_readable_type(arena, schema, &source->readable, err));
+    FRZ_TRY(frz_row_columns_add(arena, &source->table->metadata, source->readable, true,
+                                &source->readable, err));
     source->star = schema->type;
 out:
     return rc;

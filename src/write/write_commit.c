@@ -545,6 +545,15 @@ out:
     return rc;
 }
 
+/* What is written would be recorded where readers do not look for it. */
+static frz_code check_not_mapped(const frz_catalog *catalog, frz_error *err)
+{
+    return catalog->map_count == 0
+               ? FRZ_OK
+               : frz_fail(err, FRZ_E_ARGUMENT,
+                          "tables of a catalog opened with location maps are read-only");
+}
+
 frz_code frz_commit_run(frz_catalog *catalog, const char *table_name, frz_commit_build build,
                         void *ctx, frz_commit_report *report, frz_error *err)
 {
@@ -553,7 +562,8 @@ frz_code frz_commit_run(frz_catalog *catalog, const char *table_name, frz_commit
                          .text = table_name,
                          .build = build,
                          .build_ctx = ctx};
-    return commit_loop(&commit, report, err);
+    frz_code rc = check_not_mapped(catalog, err);
+    return rc != FRZ_OK ? rc : commit_loop(&commit, report, err);
 }
 
 frz_code frz_commit_upgrade(frz_catalog *catalog, const char *table_name, int32_t format_version,
@@ -561,7 +571,8 @@ frz_code frz_commit_upgrade(frz_catalog *catalog, const char *table_name, int32_
 {
     frz_commit commit = {
         .env = catalog->env, .catalog = catalog, .text = table_name, .upgrade_to = format_version};
-    return commit_loop(&commit, report, err);
+    frz_code rc = check_not_mapped(catalog, err);
+    return rc != FRZ_OK ? rc : commit_loop(&commit, report, err);
 }
 
 /* The in-memory table that a new table's first commit starts from. */
@@ -600,6 +611,7 @@ frz_code frz_commit_create(frz_catalog *catalog, const char *table_name,
                          .build = build,
                          .build_ctx = ctx,
                          .creating = true};
+    FRZ_TRY(check_not_mapped(catalog, err));
     FRZ_TRY(frz_table_name_parse(table_name, &commit.name, err));
     frz_code found = catalog->ops->get(catalog->ctx, &commit.name, &existing, err);
     if (found != FRZ_E_NOT_FOUND) {

@@ -29,6 +29,6 @@ try import db.t a.parquet --property novalue
 try compact db.t --metadata v1.metadata.json
 try scan --metadata v1.metadata.json db.t
 try scan --metadata v1.metadata.json --catalog sqlite:///c.db
-try scan db.t --map-location a=b
+try compact db.t --map-location a=b
 try sql "SELECT 1 FROM t" "SELECT 2 FROM t"
 try --warehouse s3://bucket/lake tables

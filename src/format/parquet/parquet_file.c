@@ -75,6 +75,13 @@ static const int64_t *file_group_ends(const frz_data_file *base, size_t *count)
     return file->group_ends;
 }
 
+static const int64_t *file_group_starts(const frz_data_file *base, size_t *count)
+{
+    const parquet_file *file = (const parquet_file *)base;
+    *count = file->metadata.group_count;
+    return file->split_offsets;
+}
+
 const parquet_node *parquet_file_node(const parquet_file *file, int32_t field_id)
 {
     int64_t i = frz_type_index_of_id(file->base.type, field_id);
@@ -93,6 +100,7 @@ const frz_format_model frz_parquet_model = {
     .schema = file_schema,
     .metadata = file_metadata,
     .group_ends = file_group_ends,
+    .group_starts = file_group_starts,
     .read = parquet_reader_open,
     .next = parquet_reader_next,
     .close_reader = parquet_reader_close,

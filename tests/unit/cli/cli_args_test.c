@@ -110,7 +110,7 @@ static void args__metadata_stands_for_the_table(void **state)
     cli_args_reset(&args);
     assert_refused("change --metadata v1.json db.t", "read-only", "");
     assert_refused("look --metadata v1.json --catalog c", "exclude", "");
-    assert_refused("look db.t --map-location a=b", "only with --metadata", "");
+    assert_refused("change db.t --map-location a=b", "read-only", "");
 }
 
 static void args__help_needs_nothing_else(void **state)

@@ -24,7 +24,7 @@ static void free_env(frz_env *env)
 
 /* ---- plans as text ---- */
 
-static frz_code print_report(const frz_plan_report *r, frz_buf *out, frz_error *err)
+static frz_code print_report(const frz_file_plan_report *r, frz_buf *out, frz_error *err)
 {
     return frz_buf_printf(
         out, err,
@@ -41,13 +41,13 @@ static frz_code plan_text(const frz_table *table, const char *where, frz_buf *ou
 {
     frz_code rc = FRZ_OK;
     const frz_metadata *m = &table->metadata;
-    frz_plan_options options = {.snapshot = frz_metadata_current_snapshot(m),
-                                .schema = frz_metadata_current_schema(m),
-                                .reasons = true};
-    frz_plan *plan = NULL;
+    frz_file_plan_options options = {.snapshot = frz_metadata_current_snapshot(m),
+                                     .schema = frz_metadata_current_schema(m),
+                                     .reasons = true};
+    frz_file_plan *plan = NULL;
     frz_bound_expr *filter = NULL;
-    frz_plan_report report;
-    frz_task task;
+    frz_file_plan_report report;
+    frz_planned_file task;
     frz_arena arena;
     frz_arena_init(&arena, table->env, FRZ_ARENA_NO_LIMIT);
     if (where != NULL) {
@@ -56,17 +56,17 @@ static frz_code plan_text(const frz_table *table, const char *where, frz_buf *ou
         FRZ_TRY(frz_expr_bind_filter(table->env, expr, options.schema->type, &filter, err));
         options.filter = filter;
     }
-    FRZ_TRY(frz_plan_open(table, &options, &plan, err));
-    while ((rc = frz_plan_next(plan, &task, err)) == FRZ_OK) {
+    FRZ_TRY(frz_file_plan_open(table, &options, &plan, err));
+    while ((rc = frz_file_plan_next(plan, &task, err)) == FRZ_OK) {
         FRZ_TRY(frz_buf_printf(out, err, "%.*s %lld %lld\n", FRZ_STR_ARG(task.entry->location),
                                (long long)task.entry->first_row_id,
                                (long long)task.entry->record_count));
     }
     FRZ_TRY(rc == FRZ_END ? FRZ_OK : rc);
-    frz_plan_report_get(plan, &report);
+    frz_file_plan_report_get(plan, &report);
     FRZ_TRY(print_report(&report, out, err));
 out:
-    frz_plan_close(plan);
+    frz_file_plan_close(plan);
     frz_bound_expr_free(filter);
     frz_arena_reset(&arena);
     return rc;

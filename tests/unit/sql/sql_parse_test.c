@@ -33,6 +33,12 @@ static void select__list_condition_and_limit(void **state)
     assert_ok(parse(&arena, "SELECT a FROM t", &s, &err), &err);
     assert_null(s.where.text);
     assert_int_equal(s.limit, -1);
+    assert_false(s.explain);
+    assert_ok(parse(&arena, "explain SELECT a FROM t", &s, &err), &err);
+    assert_true(s.explain);
+    assert_int_equal(s.verb, SQL_SELECT);
+    assert_ok(parse(&arena, "SELECT explain FROM t", &s, &err), &err);
+    assert_false(s.explain);
     frz_arena_reset(&arena);
 }
 

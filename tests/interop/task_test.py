@@ -1,0 +1,208 @@
+"""Tasks of plans: run one after the other they give the scan's rows in the scan's order, whatever size they
+are cut to; broken ones are refused."""
+import copy
+import json
+import subprocess
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from frazil import BUILD, Warehouse
+from iceberg_corpus import CORPORA, ENGINES, ENGINE_MAPS, frazil, listing, rows_of
+
+GOLDEN = CORPORA / "iceberg-v4"
+GOLDEN_MAPS = [("file:///golden/", f"{GOLDEN}/")]
+GOLDEN_TABLES = [t for t in listing(GOLDEN / "TABLES.tsv") if not t["must_fail"]]
+ENGINE_TABLES = listing(ENGINES / "TABLES.tsv")
+UNREAD = "no reader for format"
+
+def run_task(task, *arguments):
+    text = task if isinstance(task, (str, bytes)) else json.dumps(task)
+    return subprocess.run(
+        [BUILD / "bin" / "frazil", "run-task", "-", "--format", "jsonl", *arguments],
+        input=text, capture_output=True, text=True, timeout=60,
+    )
+
+
+def planned(metadata, maps, *arguments):
+    done = frazil(metadata, maps, "plan", *arguments)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def check(metadata, maps, pieces, *arguments):
+    """The rows of the tasks, of which there are about so many, are those of the scan."""
+    done = frazil(metadata, maps, "scan", "--format", "jsonl", *arguments)
+    if UNREAD in done.stderr:
+        pytest.skip("its data files have a format that there is no reader for")
+    assert done.returncode == 0, done.stderr
+    total = json.loads(planned(metadata, maps, "--json", *arguments))["report"]["bytes_planned"]
+    size = ["--split-size", str(total // pieces + 1), "--open-file-cost", "1"]
+    rows = ""
+    for task in planned(metadata, maps, "--tasks", *size, *arguments).splitlines():
+        ran = run_task(task)
+        assert ran.returncode == 0, f"{arguments}: {ran.stderr}"
+        rows += ran.stdout
+    assert rows == done.stdout, f"{size} {arguments}"
+
+
+def condition(metadata, maps):
+    """One that some rows of the table fulfil."""
+    first = frazil(metadata, maps, "scan", "--format", "jsonl")
+    rows = rows_of(first.stdout) if first.returncode == 0 else []
+    for name in rows[0] if rows else []:
+        values = sorted({r[name] for r in rows if type(r[name]) is int})
+        if len(values) > 1:
+            quoted = '"' + name.replace('"', '""') + '"'
+            return f"{quoted} >= {values[len(values) // 2]}"
+    return "1 = 1"
+
+
+@pytest.mark.parametrize("table", GOLDEN_TABLES, ids=lambda t: t["dir"])
+def test_tables_of_version_4(table):
+    metadata = GOLDEN / table["dir"] / "metadata" / table["metadata"]
+    check(metadata, GOLDEN_MAPS, 7, "--with-lineage")
+    check(metadata, GOLDEN_MAPS, 3, "--where", condition(metadata, GOLDEN_MAPS))
+
+
+@pytest.mark.parametrize("table", ENGINE_TABLES, ids=lambda t: t["dir"].replace("/db/", "."))
+def test_tables_of_engines(table):
+    metadata = ENGINES / table["dir"] / "metadata" / table["metadata"]
+    check(metadata, ENGINE_MAPS, 3, "--where", condition(metadata, ENGINE_MAPS))
+    check(metadata, ENGINE_MAPS, 7)
+
+
+# ---- how files are cut ----
+
+ROWS, GROUP = 20_000, 2_500
+
+
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory):
+    """A table of one file of eight row groups and two small ones, one of them updated."""
+    folder = tmp_path_factory.mktemp("task")
+    files = []
+    for i, rows in enumerate([ROWS, 10, 10]):
+        first = i * ROWS
+        table = pa.table({"id": range(first, first + rows),
+                          "v": [(k * 7919 % 10_007) / 8 for k in range(rows)]})
+        files.append(folder / f"{i}.parquet")
+        pq.write_table(table, files[-1], row_group_size=GROUP, compression="none")
+    warehouse = Warehouse(folder / "w")
+    warehouse.run("import", "db.t", *map(str, files))
+    warehouse.run("sql", "UPDATE db.t SET v = v + 1 WHERE id % 3 = 0")
+    return warehouse
+
+
+def tasks_of(warehouse, *arguments):
+    return [json.loads(line) for line in
+            warehouse.run("plan", "db.t", "--tasks", *arguments).splitlines()]
+
+
+def test_large_files_are_cut_at_row_groups(wide):
+    whole = json.loads(wide.run("plan", "db.t", "--json"))
+    size = whole["report"]["bytes_planned"]
+    assert [len(task["files"]) for task in whole["tasks"]] == [3]
+    tasks = tasks_of(wide, "--split-size", str(size // 3), "--open-file-cost", "1")
+    assert len(tasks) == 4 and [len(task["data-files"]) for task in tasks] == [1, 1, 1, 3]
+    cuts = [part["bytes"] for task in tasks for part in task["data-files"] if "bytes" in part]
+    assert cuts[0][0] == 0 and all(a[1] == b[0] for a, b in zip(cuts, cuts[1:]))
+    counts = [len(run_task(task).stdout.splitlines()) for task in tasks]
+    assert sum(counts) == ROWS + 20 and all(n % GROUP in (0, 20) for n in counts)
+    each = tasks_of(wide, "--split-size", "1", "--open-file-cost", "1")
+    assert [len(run_task(task).stdout.splitlines()) for task in each[:8]] == [GROUP] * 8
+
+
+def test_small_files_count_what_opening_them_costs(wide):
+    at_once = json.loads(wide.run("plan", "db.t", "--where", "id >= 20000", "--json"))
+    assert [len(task["files"]) for task in at_once["tasks"]] == [2]
+    assert at_once["report"]["files_by_bounds"] == 1
+    apart = tasks_of(wide, "--where", "id >= 20000", "--split-size", "1000000",
+                     "--open-file-cost", "600000")
+    assert [len(task["data-files"]) for task in apart] == [1, 1]
+
+
+def test_sizes_are_properties_of_the_table(wide):
+    wide.run("sql", "ALTER TABLE db.t SET TBLPROPERTIES ('read.split.target-size' = '1', "
+                    "'read.split.open-file-cost' = '1')")
+    assert len(tasks_of(wide)) == 8 + 2 * 10
+    assert len(tasks_of(wide, "--split-size", "100000000")) == 1
+    wide.run("sql", "ALTER TABLE db.t SET TBLPROPERTIES ('read.split.target-size' = '-5')")
+    wide.run("plan", "db.t", status=2)
+
+
+# ---- tasks need not be trusted ----
+
+
+def broken(task, path, value):
+    """The task with the member at a path replaced, or removed (None)."""
+    made = copy.deepcopy(task)
+    at = made
+    for key in path[:-1]:
+        at = at[key]
+    if value is None:
+        del at[path[-1]]
+    else:
+        at[path[-1]] = value
+    return made
+
+
+FILE = ["data-files", 0]
+BROKEN = [
+    (["task-version"], 2, "version 2"),
+    (["task-version"], None, "task-version"),
+    (["table"], 5, "table: expected an object"),
+    (["table", "metadata-location"], None, "metadata-location"),
+    (["schema-id"], 77, "no schema 77"),
+    (["columns"], "id", "columns"),
+    (["columns"], [1], "columns[0]"),
+    (["columns"], ["nothing"], "nothing"),
+    (["where"], "id <", "expected"),
+    (["with-lineage"], "yes", "with-lineage"),
+    (["data-files"], None, "data-files"),
+    (FILE, 1, "data-files[0]"),
+    ([*FILE, "location"], "", "data-files[0].location"),
+    ([*FILE, "record-count"], -1, "data-files[0].record-count"),
+    ([*FILE, "record-count"], 5, "rows"),
+    ([*FILE, "file-size-in-bytes"], 5, "5"),
+    ([*FILE, "first-row-id"], -7, "first-row-id"),
+    ([*FILE, "spec-id"], 2**40, "spec-id"),
+    ([*FILE, "rows"], [5, 2], "data-files[0].rows"),
+    ([*FILE, "rows"], [0, 2**62], "data-files[0].rows"),
+    ([*FILE, "bytes"], [-1, 5], "data-files[0].bytes"),
+    ([*FILE, "delete-file-references"], [0], "delete-file-references[0]"),
+    ([*FILE, "partition"], [{"field-id": 1000, "type": "no", "value": 1}], "partition[0]"),
+    ([*FILE, "partition"], [{"field-id": 1000, "type": "int", "value": "x"}], "partition[0]"),
+    ([*FILE, "column-files", 0, "field-ids"], [], "field-ids"),
+    ([*FILE, "column-files", 0, "field-ids"], [2, 1], "field-ids[1]"),
+    ([*FILE, "column-files", 0, "field-ids"], [2, 2], "field 2"),
+    ([*FILE, "column-files", 0, "field-ids"], [2147483540], "_row_id"),
+    ([*FILE, "column-files", 0, "file-format"], "exe", "exe"),
+    ([*FILE, "deletion-vector"], {"location": "x"}, "deletion-vector.offset"),
+    (["delete-files"], [{"content": "all"}], "delete-files[0].content"),
+]
+
+
+@pytest.mark.parametrize("path, value, text", BROKEN, ids=lambda x: str(x)[:40])
+def test_broken_tasks_are_refused(wide, path, value, text):
+    task = tasks_of(wide, "--split-size", "100000000")[0]
+    assert run_task(task).returncode == 0
+    made = broken(task, path, value)
+    if path[-1] == "bytes":
+        del made["data-files"][0]["rows"]
+    done = run_task(made)
+    assert done.returncode in (1, 2, 3, 5) and done.stdout == "", done.stdout
+    assert text in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", "{} {}", "\x00", '{"task-version":1}'])
+def test_what_is_no_task_is_refused(text):
+    done = run_task(text)
+    assert done.returncode == 5 and done.stderr.startswith("frazil: "), done.stderr
+
+
+def test_the_corpora_are_here():
+    if not GOLDEN_TABLES or not ENGINE_TABLES:
+        pytest.skip(f"no corpora of tables at {CORPORA}")
+    assert len(GOLDEN_TABLES) == 81 and len(ENGINE_TABLES) == 79
