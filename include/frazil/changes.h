@@ -52,9 +52,10 @@ FRZ_API frz_code frz_changes_files(frz_table *table, const frz_changes_options *
  * and 2) have no updates: rows of files that went are deletes, rows of new files inserts. Snapshots
  * with the operation "replace" change no rows.
  *
- * @param opts  columns NULL: _changed_columns, _row_id and all columns of the table, where rows of
- *              an update have values only in those that _changed_columns names (null: in all).
- *              _row_id and _last_updated_sequence_number can be asked for.
+ * @param opts  columns NULL: _changed_columns, _row_id and the columns of the table, where rows of
+ * an update in place have values only in those that _changed_columns names (null: in all); columns
+ * that no row has a value in are left out. To have the same columns whatever changed, name them.
+ * _row_id and _last_updated_sequence_number can be asked for.
  * @param out   receives a stream of record batches, which holds the table; release it
  * @return as frz_changes_files
  */

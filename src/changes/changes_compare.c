@@ -282,8 +282,7 @@ static bool same_vector(const frz_entry *a, const frz_entry *b)
            x->size == y->size && x->cardinality == y->cardinality;
 }
 
-/* Both have one vector or none, and no delete file can count for one and not for the other. */
-static frz_code is_untouched(change_set *set, const change_file *file, bool *untouched,
+frz_code change_is_untouched(change_set *set, const change_file *file, bool *untouched,
                              frz_error *err)
 {
     frz_code rc = FRZ_OK;
@@ -310,7 +309,7 @@ frz_code change_compare_deletes(change_set *set, const change_file *file, change
     bool untouched;
     change_deletes deletes = {.old = NULL};
     *out = deletes;
-    FRZ_TRY(is_untouched(set, file, &untouched, err));
+    FRZ_TRY(change_is_untouched(set, file, &untouched, err));
     if (untouched) {
         return FRZ_OK;
     }
@@ -330,4 +329,20 @@ frz_code change_compare_deletes(change_set *set, const change_file *file, change
 out:
     change_deletes_reset(&deletes);
     return frz_context(err, rc, "changes of %.*s", FRZ_STR_ARG(file->location));
+}
+
+frz_code change_set_moves_rows(change_set *set, bool *moves, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    *moves = set->delete_file_count > 0;
+    for (size_t i = 0; i < set->file_count && !*moves; i++) {
+        const change_file *file = &set->files[i];
+        bool untouched = false;
+        if (file->old != NULL && file->new != NULL) {
+            FRZ_TRY(change_is_untouched(set, file, &untouched, err));
+        }
+        *moves = !untouched;
+    }
+out:
+    return rc;
 }

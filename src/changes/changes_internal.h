@@ -110,6 +110,9 @@ frz_code change_fail_expired(const change_set *set, frz_error *err);
 /* Two recorded locations, compared as they are resolved (changes_compare.c). */
 frz_code change_same_location(change_set *set, frz_str a, frz_str b, bool *same, frz_error *err);
 
+/* False only if no row can have left a file or arrived in one: nothing but updates in place. */
+frz_code change_set_moves_rows(change_set *set, bool *moves, frz_error *err);
+
 /* Files out of the halves (changes_pair.c). */
 frz_code change_set_pair(change_set *set, frz_error *err);
 
@@ -140,6 +143,10 @@ typedef struct change_deletes {
     bool grew;                /* some of the new ones are not among the old ones */
 } change_deletes;
 
+/* True if both sides have one vector or none, and no delete file can count for one of them alone.
+ */
+frz_code change_is_untouched(change_set *set, const change_file *file, bool *untouched,
+                             frz_error *err);
 frz_code change_compare_deletes(change_set *set, const change_file *file, change_deletes *out,
                                 frz_error *err);
 void change_deletes_reset(change_deletes *deletes);

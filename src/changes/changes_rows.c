@@ -12,6 +12,9 @@
  */
 #include "changes/changes_rows_internal.h"
 
+#define BATCH_ROWS 65536
+#define BATCH_BYTES ((int64_t)16 << 20)
+
 /* ---- the file at hand ---- */
 
 static void close_work(change_work *work)
@@ -44,7 +47,16 @@ static bool holds_id(const int32_t *ids, size_t count, int32_t id)
     return false;
 }
 
-/* The top-level fields that moved, or that have a part which did. */
+/* Did the field move, or a part of it? */
+static bool has_moved(const frz_field *field, const int32_t *moved, size_t count)
+{
+    bool has_part = holds_id(moved, count, field->id);
+    for (size_t k = 0; !has_part && field->type->id == FRZ_TYPE_STRUCT && k < count; k++) {
+        has_part = frz_type_find_id(field->type, moved[k]) != NULL;
+    }
+    return has_part;
+}
+
 static frz_code choose_changed(rows_stream *s, const int32_t *moved, size_t count, frz_error *err)
 {
     const frz_type *schema = s->chain.schema->type;
@@ -55,13 +67,8 @@ static frz_code choose_changed(rows_stream *s, const int32_t *moved, size_t coun
     }
     work->changed_count = 0;
     for (size_t i = 0; i < schema->field_count; i++) {
-        const frz_field *field = &schema->fields[i];
-        bool has_part = holds_id(moved, count, field->id);
-        for (size_t k = 0; !has_part && field->type->id == FRZ_TYPE_STRUCT && k < count; k++) {
-            has_part = frz_type_find_id(field->type, moved[k]) != NULL;
-        }
-        if (has_part) {
-            changed[work->changed_count++] = field->id;
+        if (has_moved(&schema->fields[i], moved, count)) {
+            changed[work->changed_count++] = schema->fields[i].id;
         }
     }
     work->changed = changed;
@@ -147,14 +154,28 @@ static frz_code choose_read_type(rows_stream *s, const change_pass *pass, frz_er
     return frz_project_ids(&work->arena, s->readable, ids, count, &work->read_type, err);
 }
 
+/* Columns without values take memory, too, which the reader does not know of. */
+static void limit_rows(const rows_stream *s, frz_changes_options *opts)
+{
+    size_t absent = s->output_type->field_count - s->value_start - s->work.read_type->field_count;
+    int64_t bytes = opts->batch_bytes > 0 ? opts->batch_bytes : BATCH_BYTES;
+    int64_t rows = opts->batch_rows > 0 ? opts->batch_rows : BATCH_ROWS;
+    if (s->output_type->field_count > s->value_start + s->work.read_type->field_count) {
+        bytes = FRZ_MAX(bytes / (int64_t)(absent * sizeof(int64_t)), 1);
+        opts->batch_rows = FRZ_MIN(rows, bytes);
+    }
+}
+
 static frz_code open_pass(rows_stream *s, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     change_work *work = &s->work;
     const change_pass *pass = &work->passes[work->pass];
+    frz_changes_options opts = s->opts;
     FRZ_TRY(choose_read_type(s, pass, err));
-    FRZ_TRY(change_pass_open(s->set, pass, work->read_type, &s->opts, &work->arena, &work->stitch,
-                             err));
+    limit_rows(s, &opts);
+    FRZ_TRY(
+        change_pass_open(s->set, pass, work->read_type, &opts, &work->arena, &work->stitch, err));
     work->pass += work->stitch == NULL; /* it has no rows */
 out:
     return rc;
@@ -291,6 +312,49 @@ static frz_code type_of_names(frz_arena *arena, const frz_type **out, frz_error 
     return FRZ_OK;
 }
 
+/* Columns that updates in place of a snapshot gave new values; *all: rows came or went. */
+static frz_code show_changed(rows_stream *s, const frz_snapshot *snapshot, bool *all,
+                             frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    change_set *set = NULL;
+    const frz_type *schema = s->chain.schema->type;
+    FRZ_TRY(change_set_open(s->table, s->chain.schema, snapshot, &set, err));
+    FRZ_TRY(change_set_moves_rows(set, all, err));
+    for (size_t i = 0; i < set->file_count && !*all; i++) {
+        const int32_t *moved = NULL;
+        size_t count = 0;
+        FRZ_TRY(change_moved_fields(set, &set->files[i], &moved, &count, err));
+        for (size_t k = 0; k < schema->field_count; k++) {
+            s->is_shown[k] = s->is_shown[k] || has_moved(&schema->fields[k], moved, count);
+        }
+    }
+out:
+    change_set_free(set);
+    return rc;
+}
+
+/* If there are but updates in place, columns that none of them changed are left out: of a table of
+ * hundreds of columns little is left. */
+static frz_code choose_shown(rows_stream *s, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    size_t n = s->chain.schema->type->field_count;
+    bool all = false;
+    s->is_shown = frz_arena_array(&s->arena, n + 1, sizeof *s->is_shown);
+    FRZ_TRY(s->is_shown == NULL ? frz_fail_nomem(err, n) : FRZ_OK);
+    for (size_t i = 0; i < s->chain.count && !all; i++) {
+        if (!is_replace(s->chain.snapshots[i])) {
+            FRZ_TRY(show_changed(s, s->chain.snapshots[i], &all, err));
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        s->is_shown[i] = s->is_shown[i] || all;
+    }
+out:
+    return rc;
+}
+
 /* The values: the columns asked for, or the row id and the schema. All are optional: old rows may
  * lack what is required by now, and updates leave out what did not change. */
 static frz_code choose_values(rows_stream *s, frz_field *fields, size_t *count, frz_error *err)
@@ -300,7 +364,9 @@ static frz_code choose_values(rows_stream *s, frz_field *fields, size_t *count, 
     if (s->is_whole) {
         fields[(*count)++] = frz_field_row_id;
         for (size_t i = 0; i < schema->field_count; i++) {
-            fields[(*count)++] = schema->fields[i];
+            if (s->is_shown[i]) {
+                fields[(*count)++] = schema->fields[i];
+            }
         }
         return FRZ_OK;
     }
@@ -326,6 +392,7 @@ static frz_code choose_output(rows_stream *s, frz_error *err)
     fields[count++] = ABOUT(CHANGE_ID_ORDINAL, "_change_ordinal", FRZ_TYPE_INT, true);
     fields[count++] = ABOUT(CHANGE_ID_SNAPSHOT_ID, "_commit_snapshot_id", FRZ_TYPE_LONG, true);
     if (s->is_whole) {
+        FRZ_TRY(choose_shown(s, err));
         FRZ_TRY(type_of_names(&s->arena, &names, err));
         fields[count++] =
             (frz_field){.id = FRZ_ID_NONE, .name = FRZ_STR("_changed_columns"), .type = names};

@@ -35,6 +35,7 @@ typedef struct rows_stream {
     const frz_type *output_type; /* columns about the change, then values */
     size_t value_start;          /* of the values, _row_id among them */
     bool is_whole;               /* no columns were asked for */
+    bool *is_shown;              /* of each column of the schema, then: some row has a value */
     change_set *set;             /* the snapshot at hand; NULL: none */
     change_matches matches;
     size_t next_file;
