@@ -95,25 +95,31 @@ out:
     return rc;
 }
 
+/* Take the bytes of all blocks over. */
+static void own_bytes(frz_positions *set, frz_buf *bytes)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < set->block_count; i++) {
+        set->blocks[i].data = bytes->data + at;
+        at += puffin_block_size(&set->blocks[i]);
+    }
+    set->bytes = bytes->data;
+    set->size = bytes->len;
+    bytes->data = NULL;
+}
+
 frz_code frz_positions_of(const frz_env *env, const int64_t *ascending, size_t count,
                           frz_positions **out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     frz_buf bytes = FRZ_BUF_INIT(env, FRZ_BUF_NO_LIMIT);
     frz_positions *set = frz_alloc_zero(env, 1, sizeof *set);
-    size_t at = 0;
     if (set == NULL) {
         return frz_fail_nomem(err, sizeof *set);
     }
     set->env = env;
     FRZ_TRY(make_blocks(set, ascending, count, &bytes, err));
-    for (size_t i = 0; i < set->block_count; i++) {
-        set->blocks[i].data = bytes.data + at;
-        at += puffin_block_size(&set->blocks[i]);
-    }
-    set->bytes = bytes.data; /* taken over */
-    set->size = bytes.len;
-    bytes.data = NULL;
+    own_bytes(set, &bytes);
     *out = set;
     set = NULL;
 out:
@@ -203,6 +209,16 @@ static bool block_next_run(const puffin_block *block, uint32_t from, uint32_t *s
     return true;
 }
 
+static bool block_has(const puffin_block *block, uint32_t place)
+{
+    if (block->kind == PUFFIN_BITS) {
+        return frz_bit_get(block->data, place);
+    }
+    uint32_t i = first_item(block, place);
+    return i < block->items &&
+           (block->kind == PUFFIN_LIST ? list_at(block, i) == place : run_start(block, i) <= place);
+}
+
 /* ---- looking at the set ---- */
 
 uint64_t frz_positions_count(const frz_positions *set)
@@ -251,8 +267,10 @@ int64_t frz_positions_last(const frz_positions *set)
 
 bool frz_positions_has(const frz_positions *set, int64_t position)
 {
-    frz_row_range run;
-    return position >= 0 && frz_positions_next_run(set, position, &run) && run.start == position;
+    uint64_t key = (uint64_t)position / PUFFIN_BLOCK;
+    uint32_t place = (uint32_t)((uint64_t)position % PUFFIN_BLOCK);
+    size_t i = position < 0 ? set->block_count : first_block(set, key);
+    return i < set->block_count && set->blocks[i].key == key && block_has(&set->blocks[i], place);
 }
 
 bool frz_positions_next_run(const frz_positions *set, int64_t from, frz_row_range *out)
@@ -292,32 +310,122 @@ static int compare_positions(const void *a, const void *b)
 frz_code frz_positions_sort(const frz_env *env, int64_t *positions, size_t count,
                             frz_positions **out, frz_error *err)
 {
-    qsort(positions, count, sizeof *positions, compare_positions);
+    size_t sorted = 1;
+    while (sorted < count && positions[sorted - 1] <= positions[sorted]) {
+        sorted++;
+    }
+    if (sorted < count) {
+        qsort(positions, count, sizeof *positions, compare_positions);
+    }
     return frz_positions_of(env, positions, count, out, err);
+}
+
+/* A union in the making, block by block. */
+typedef struct union_maker {
+    const frz_positions *const *sets;
+    size_t count;
+    size_t *at; /* next block of each set */
+    frz_positions *out;
+    frz_buf bytes; /* of its blocks */
+    block_maker block;
+    uint8_t bits[PUFFIN_BITS_BYTES];
+} union_maker;
+
+static void set_bits(const puffin_block *block, uint8_t *bits)
+{
+    for (uint32_t start, end = 0; block_next_run(block, end, &start, &end);) {
+        frz_bitmap_fill(bits, start, end - start, true);
+    }
+}
+
+static void gather_bits(block_maker *m, const uint8_t *bits)
+{
+    const puffin_block all = {.data = bits, .kind = PUFFIN_BITS};
+    m->count = m->runs = 0;
+    for (uint32_t start, end = 0; block_next_run(&all, end, &start, &end); m->runs++) {
+        for (uint32_t place = start; place < end; place++) {
+            m->places[m->count++] = (uint16_t)place;
+        }
+    }
+}
+
+/* The least key that some set has still to come, and how many have it. */
+static size_t next_key(const union_maker *u, uint64_t *key)
+{
+    size_t having = 0;
+    for (size_t i = 0; i < u->count; i++) {
+        if (u->at[i] == u->sets[i]->block_count) {
+            continue;
+        }
+        uint64_t own = u->sets[i]->blocks[u->at[i]].key;
+        having = own < *key ? 1 : having + (own == *key);
+        *key = FRZ_MIN(*key, own);
+    }
+    return having;
+}
+
+static frz_code join_blocks(union_maker *u, uint64_t key, size_t having, frz_error *err)
+{
+    frz_positions *out = u->out;
+    puffin_block block = {.key = key};
+    frz_code rc = FRZ_GROW(out->env, &out->blocks, &out->block_capacity, out->block_count, err);
+    memset(u->bits, 0, sizeof u->bits);
+    for (size_t i = 0; rc == FRZ_OK && i < u->count; i++) {
+        const frz_positions *set = u->sets[i];
+        if (u->at[i] == set->block_count || set->blocks[u->at[i]].key != key) {
+            continue;
+        }
+        const puffin_block *own = &set->blocks[u->at[i]++];
+        if (having == 1) {
+            block = *own;
+            rc = frz_buf_append(&u->bytes, own->data, puffin_block_size(own), err);
+        } else {
+            set_bits(own, u->bits);
+        }
+    }
+    if (rc == FRZ_OK && having > 1) {
+        gather_bits(&u->block, u->bits);
+        rc = put_block(&u->block, &block, &u->bytes, err);
+    }
+    if (rc == FRZ_OK) {
+        out->blocks[out->block_count++] = block;
+        out->cardinality += block.cardinality;
+    }
+    return rc;
 }
 
 frz_code frz_positions_union(const frz_env *env, const frz_positions *const *sets, size_t count,
                              frz_positions **out, frz_error *err)
 {
-    uint64_t total = 0;
-    size_t n = 0;
-    for (size_t i = 0; i < count; i++) {
-        total += sets[i]->cardinality;
+    frz_code rc = FRZ_OK;
+    union_maker *u = frz_alloc_zero(env, 1, sizeof *u);
+    if (u == NULL) {
+        return frz_fail_nomem(err, sizeof *u);
     }
-    int64_t *all = frz_alloc_zero(env, (size_t)total, sizeof *all);
-    if (all == NULL) {
-        return frz_fail_nomem(err, (size_t)total * sizeof *all);
-    }
-    for (size_t i = 0; i < count; i++) {
-        frz_row_range run;
-        for (int64_t at = 0; frz_positions_next_run(sets[i], at, &run); at = run.end) {
-            for (int64_t p = run.start; p < run.end; p++) {
-                all[n++] = p;
-            }
+    u->sets = sets;
+    u->count = count;
+    u->bytes = (frz_buf)FRZ_BUF_INIT(env, FRZ_BUF_NO_LIMIT);
+    u->at = frz_alloc_zero(env, count, sizeof *u->at);
+    FRZ_TRY(u->at == NULL ? frz_fail_nomem(err, count * sizeof *u->at) : FRZ_OK);
+    u->out = frz_alloc_zero(env, 1, sizeof *u->out);
+    FRZ_TRY(u->out == NULL ? frz_fail_nomem(err, sizeof *u->out) : FRZ_OK);
+    u->out->env = env;
+    for (;;) {
+        uint64_t key = UINT64_MAX;
+        size_t having = next_key(u, &key);
+        if (having == 0) {
+            break;
         }
+        FRZ_TRY(join_blocks(u, key, having, err));
     }
-    frz_code rc = frz_positions_sort(env, all, n, out, err);
-    frz_free(env, all);
+    own_bytes(u->out, &u->bytes);
+    *out = u->out;
+    u->out = NULL;
+out:
+    frz_positions_free(u->out);
+    frz_buf_reset(&u->bytes);
+    frz_free(env, u->at);
+    frz_free(env, u);
     return rc;
 }
 

@@ -471,6 +471,47 @@ static void positions__random_sets_do_what_a_list_does(void **state)
     free(list);
 }
 
+/* Three sets, of which the last also has blocks far behind the others. */
+static void positions__a_union_has_what_any_has(void **state)
+{
+    static uint8_t any[ROWS], deleted[ROWS];
+    static const int64_t far = (int64_t)1 << 40;
+    uint64_t seed = 11;
+    int64_t *list = malloc((2 * ROWS + 1) * sizeof *list);
+    for (unsigned run = 0; run < 20; run++) {
+        frz_error err = {0};
+        frz_positions *sets[3] = {NULL}, *all = NULL;
+        uint64_t wanted = 1;
+        memset(any, 0, sizeof any);
+        for (size_t k = 0; k < 3; k++) {
+            size_t count = random_positions(&seed, deleted, list);
+            if (k == 2) {
+                list[count++] = far;
+            }
+            assert_ok(frz_positions_of(*state, list, count, &sets[k], &err), &err);
+            for (int64_t i = 0; i < ROWS; i++) {
+                any[i] = any[i] || deleted[i];
+            }
+        }
+        assert_ok(frz_positions_union(*state, (const frz_positions *const *)sets, 3, &all, &err),
+                  &err);
+        for (int64_t i = 0; i < ROWS; i++) {
+            wanted += any[i];
+            assert_int_equal(frz_positions_has(all, i), any[i]);
+        }
+        assert_int_equal(frz_positions_count(all), wanted);
+        assert_int_equal(frz_positions_last(all), far);
+        assert_true(frz_positions_has(all, far) && !frz_positions_has(all, far - 1));
+        check_clear(all, any, 0, ROWS);
+        there_and_back(*state, all);
+        for (size_t k = 0; k < 3; k++) {
+            frz_positions_free(sets[k]);
+        }
+        frz_positions_free(all);
+    }
+    free(list);
+}
+
 static void positions__all_rows_of_a_file_leave_no_range(void **state)
 {
     frz_error err = {0};
@@ -533,7 +574,7 @@ static frz_code scenario_vector(const frz_env *env, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     int64_t list[300];
-    frz_positions *set = NULL, *back = NULL;
+    frz_positions *set = NULL, *back = NULL, *all = NULL;
     frz_buf bytes = FRZ_BUF_INIT(env, FRZ_BUF_NO_LIMIT);
     for (int64_t i = 0; i < 300; i++) {
         list[i] = i * i * i * i;
@@ -541,7 +582,10 @@ static frz_code scenario_vector(const frz_env *env, frz_error *err)
     FRZ_TRY(frz_positions_of(env, list, 300, &set, err));
     FRZ_TRY(frz_vector_encode(set, &bytes, err));
     FRZ_TRY(frz_vector_decode(&bytes, &back, err));
+    const frz_positions *both[] = {set, back};
+    FRZ_TRY(frz_positions_union(env, both, 2, &all, err));
 out:
+    frz_positions_free(all);
     frz_positions_free(set);
     frz_positions_free(back);
     frz_buf_reset(&bytes);
@@ -566,6 +610,7 @@ int main(void)
         TEST_WITH_ENV(roaring__broken_rules_are_named),
         TEST_WITH_ENV(vector__broken_rules_are_named),
         TEST_WITH_ENV(positions__random_sets_do_what_a_list_does),
+        TEST_WITH_ENV(positions__a_union_has_what_any_has),
         TEST_WITH_ENV(positions__all_rows_of_a_file_leave_no_range),
         TEST_WITH_ENV(vector__is_read_from_its_place_in_a_file),
         cmocka_unit_test(alloc__vectors_give_back_what_they_took),
