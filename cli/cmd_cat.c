@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #include "cli.h"
 
@@ -12,6 +13,8 @@ static const cli_option cat_options[] = {
     {CLI_OPTION_ROWS, 0, "rows", "FROM:TO",
      "rows from FROM up to before TO, counted from 0; negative: from the end"},
     {CLI_OPTION_WHERE, 0, "where", "CONDITION", "only rows for which this is true"},
+    {CLI_OPTION_IGNORE_CASE, 0, "ignore-case", NULL,
+     "refuse a file in which names differ only in case"},
     {CLI_OPTION_FORMAT, 0, "format", "FORMAT", "table, csv, jsonl, json, parquet or arrow"},
     {CLI_OPTION_OUTPUT, 'o', "output", "FILE", "write rows there, to a new file"},
     {CLI_OPTION_REPORT, 0, "report", NULL,
@@ -230,6 +233,46 @@ static frz_code open_file(cli_context *context, const cat_request *request, cat_
     }
 }
 
+/* ---- --ignore-case ---- */
+
+/* Names of one struct, at any depth, must be different without their case. */
+static frz_code check_names(const struct ArrowSchema *schema, frz_error *err)
+{
+    for (int64_t i = 0; i < schema->n_children; i++) {
+        for (int64_t k = i + 1; k < schema->n_children; k++) {
+            const char *a = schema->children[i]->name, *b = schema->children[k]->name;
+            if (a != NULL && b != NULL && strcasecmp(a, b) == 0) {
+                return cli_fail(err, FRZ_E_ARGUMENT,
+                                "columns \"%s\" and \"%s\" are ambiguous if case is ignored", a, b);
+            }
+        }
+        frz_code rc = check_names(schema->children[i], err);
+        if (rc != FRZ_OK) {
+            return rc;
+        }
+    }
+    return FRZ_OK;
+}
+
+static frz_code check_case(cli_context *context, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const cat_request all = {.rows = {.open = true}};
+    cat_source source = {0};
+    struct ArrowSchema schema = {0};
+    CLI_TRY(open_file(context, &all, &source, err));
+    CLI_TRY(cli_stream_schema(&source.stream, &schema, err));
+    rc = check_names(&schema, err);
+out:
+    if (schema.release != NULL) {
+        schema.release(&schema);
+    }
+    cli_stream_release(&source.stream);
+    return rc;
+}
+
+/* ---- rows ---- */
+
 static frz_code print_report(const cli_context *context, const cat_source *source, frz_error *err)
 {
     frz_parquet_read_report r;
@@ -258,6 +301,9 @@ static frz_code cat_run(cli_context *context, frz_error *err)
     cli_answer answer;
     CLI_TRY(cli_answer_plan(context, &answer, err));
     CLI_TRY(request_read(context->args, &request, err));
+    if (cli_args_has(context->args, CLI_OPTION_IGNORE_CASE)) {
+        CLI_TRY(check_case(context, err));
+    }
     CLI_TRY(open_file(context, &request, &source, err));
     CLI_TRY(cli_answer_rows(context, &answer, &source.stream, err));
     if (cli_args_has(context->args, CLI_OPTION_REPORT)) {
@@ -272,7 +318,7 @@ out:
 const cli_command cmd_cat = {
     .name = "cat",
     .usage = "FILE [--columns A,B.C,...] [--rows FROM:TO] [--where CONDITION]\n"
-             "                  [--report] [--format FORMAT] [-o FILE [--force]]",
+             "                  [--ignore-case] [--report] [--format FORMAT] [-o FILE [--force]]",
     .summary = "print or convert the rows of a Parquet, Arrow or Avro file",
     .text =
         "No table is needed. Only the columns asked for are read; row groups and pages outside\n"

@@ -71,12 +71,14 @@ static frz_code put_value(writer *w, const frz_env *env, json_t *object, const f
     frz_code rc = FRZ_OK;
     json_t *json = NULL;
     frz_buf type = FRZ_BUF_INIT(env, FRZ_BUF_NO_LIMIT);
+    if (value->type != NULL && value->type->id != FRZ_TYPE_UNKNOWN) {
+        FRZ_TRY(frz_type_print(value->type, &type, err));
+        put_text(w, object, TASK_TYPE, frz_buf_view(&type));
+    }
     if (value->type == NULL || value->is_null) {
         put(w, object, TASK_VALUE, json_null());
-        return FRZ_OK;
+        goto out;
     }
-    FRZ_TRY(frz_type_print(value->type, &type, err));
-    put_text(w, object, TASK_TYPE, frz_buf_view(&type));
     FRZ_TRY(frz_value_to_json(value, &json, err));
     put(w, object, TASK_VALUE, json);
 out:

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from delete_tables import PATH_ID, DeleteTable, deletion_vector, field_id
-from iceberg_corpus import frazil
+from iceberg_corpus import frazil, scan_by_tasks
 
 ID_NAME = [(1, "id", "long"), (2, "name", "string")]
 
@@ -48,8 +48,10 @@ def refused(metadata, *arguments):
 
 
 def check(metadata, expected, *arguments):
-    """The rows, and each of their columns alone."""
+    """The rows, by tasks, too, and each of their columns alone."""
     assert scan(metadata, *arguments) == expected
+    by_tasks = scan_by_tasks(metadata, [], 5, *arguments)
+    assert [json.loads(line) for line in by_tasks.splitlines()] == expected
     for name in expected[0] if expected else ():
         got = scan(metadata, "--columns", name, *arguments)
         assert got == [{name: row[name]} for row in expected], name
@@ -534,6 +536,40 @@ def test_deleted_rows_are_shown_where_deleted_is_asked_for(third):
     ]
     assert scan(metadata, "--columns", "id", "--where", "_deleted") == [{"id": 1}, {"id": 3}]
     assert scan(metadata, "--columns", "id", "--where", "not _deleted") == [{"id": 0}, {"id": 2}]
+
+
+def select(metadata, statement):
+    done = frazil(metadata, [], "sql", statement, "--format", "jsonl")
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_statements_can_name_columns_about_rows(third):
+    data = third.append(id_name(TEN[:4]))
+    third.delete_vector(data, [1])
+    metadata = third.commit()
+    names = "_pos, id, _file, _spec_id, _partition, _row_id, _last_updated_sequence_number"
+    assert select(metadata, f"SELECT {names} FROM t") == scan(metadata, "--columns", names)
+    assert select(metadata, "SELECT * FROM t WHERE _pos > 2") == rows_of(TEN[3:4])
+    assert select(metadata, "SELECT max(_pos) AS last FROM t WHERE _file <> 'x'") == [{"last": 3}]
+    assert select(metadata, "SELECT id, _deleted FROM t") == scan(metadata, "--columns",
+                                                                 "id,_deleted")
+    assert select(metadata, "SELECT id FROM t WHERE _deleted") == [{"id": 1}]
+
+
+def test_the_report_tells_what_was_deleted(third):
+    data = third.append(id_name(TEN))
+    third.delete_vector(data, [1, 2])
+    third.commit()
+    third.delete_equal(ids([5]), [1])
+    metadata = third.commit()
+    for command in ["scan", "plan"]:
+        done = frazil(metadata, [], command, "--json", *(["--report"] if command == "scan" else []))
+        told = (json.loads(done.stderr) if command == "scan" else json.loads(done.stdout)["report"])
+        assert told["delete_files"] == 2
+        assert command == "plan" or (told["rows_deleted"], told["rows_returned"]) == (3, 7)
+    lines = frazil(metadata, [], "scan", "--report").stderr
+    assert "delete files read: 2" in lines and "deleted 3" in lines
 
 
 def test_a_column_of_the_table_hides_the_one_about_rows(tmp_path):

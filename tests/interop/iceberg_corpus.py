@@ -39,6 +39,30 @@ def scan(metadata, maps, *arguments):
     return frazil(metadata, maps, "scan", "--format", "jsonl", *arguments)
 
 
+def run_task(task, *arguments):
+    """The rows of one task, given as its JSON."""
+    text = task if isinstance(task, str) else json.dumps(task)
+    command = [BUILD / "bin" / "frazil", "run-task", "-", "--format", "jsonl", *arguments]
+    return subprocess.run(command, input=text, capture_output=True, text=True, timeout=60)
+
+
+def scan_by_tasks(metadata, maps, pieces, *arguments):
+    """What a scan prints, put together from the rows of about so many tasks."""
+    def plan(*more):
+        done = frazil(metadata, maps, "plan", *more, *arguments)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    total = json.loads(plan("--json"))["report"]["bytes_planned"]
+    size = ["--split-size", str(total // pieces + 1), "--open-file-cost", "1"]
+    rows = ""
+    for task in plan("--tasks", *size).splitlines():
+        done = run_task(task)
+        assert done.returncode == 0, f"{arguments}: {done.stderr}"
+        rows += done.stdout
+    return rows
+
+
 def rows_of(text):
     return [json.loads(line) for line in text.splitlines()]
 

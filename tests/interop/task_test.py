@@ -2,14 +2,15 @@
 are cut to; broken ones are refused."""
 import copy
 import json
-import subprocess
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from frazil import BUILD, Warehouse
-from iceberg_corpus import CORPORA, ENGINES, ENGINE_MAPS, frazil, listing, rows_of
+from frazil import Warehouse
+from iceberg_corpus import (
+    CORPORA, ENGINES, ENGINE_MAPS, listing, rows_of, run_task, scan, scan_by_tasks
+)
 
 GOLDEN = CORPORA / "iceberg-v4"
 GOLDEN_MAPS = [("file:///golden/", f"{GOLDEN}/")]
@@ -17,39 +18,18 @@ GOLDEN_TABLES = [t for t in listing(GOLDEN / "TABLES.tsv") if not t["must_fail"]
 ENGINE_TABLES = listing(ENGINES / "TABLES.tsv")
 UNREAD = "no reader for format"
 
-def run_task(task, *arguments):
-    text = task if isinstance(task, (str, bytes)) else json.dumps(task)
-    return subprocess.run(
-        [BUILD / "bin" / "frazil", "run-task", "-", "--format", "jsonl", *arguments],
-        input=text, capture_output=True, text=True, timeout=60,
-    )
-
-
-def planned(metadata, maps, *arguments):
-    done = frazil(metadata, maps, "plan", *arguments)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 def check(metadata, maps, pieces, *arguments):
     """The rows of the tasks, of which there are about so many, are those of the scan."""
-    done = frazil(metadata, maps, "scan", "--format", "jsonl", *arguments)
+    done = scan(metadata, maps, *arguments)
     if UNREAD in done.stderr:
         pytest.skip("its data files have a format that there is no reader for")
     assert done.returncode == 0, done.stderr
-    total = json.loads(planned(metadata, maps, "--json", *arguments))["report"]["bytes_planned"]
-    size = ["--split-size", str(total // pieces + 1), "--open-file-cost", "1"]
-    rows = ""
-    for task in planned(metadata, maps, "--tasks", *size, *arguments).splitlines():
-        ran = run_task(task)
-        assert ran.returncode == 0, f"{arguments}: {ran.stderr}"
-        rows += ran.stdout
-    assert rows == done.stdout, f"{size} {arguments}"
+    assert scan_by_tasks(metadata, maps, pieces, *arguments) == done.stdout, arguments
 
 
 def condition(metadata, maps):
     """One that some rows of the table fulfil."""
-    first = frazil(metadata, maps, "scan", "--format", "jsonl")
+    first = scan(metadata, maps)
     rows = rows_of(first.stdout) if first.returncode == 0 else []
     for name in rows[0] if rows else []:
         values = sorted({r[name] for r in rows if type(r[name]) is int})
@@ -130,6 +110,44 @@ def test_sizes_are_properties_of_the_table(wide):
     assert len(tasks_of(wide, "--split-size", "100000000")) == 1
     wide.run("sql", "ALTER TABLE db.t SET TBLPROPERTIES ('read.split.target-size' = '-5')")
     wide.run("plan", "db.t", status=2)
+    wide.run("sql", "ALTER TABLE db.t SET TBLPROPERTIES ('read.split.target-size' = '134217728', "
+                    "'read.split.open-file-cost' = '4194304')")
+    assert len(tasks_of(wide)) == 1
+
+
+# ---- names without case ----
+
+
+@pytest.fixture(scope="module")
+def twins(tmp_path_factory):
+    """A table with columns that differ only in case, one of them inside of a struct."""
+    folder = tmp_path_factory.mktemp("twins")
+    table = pa.table({"a": [1, 2], "A": [3, 4], "b": [5, 6],
+                      "s": [{"x": 7, "X": 8}, {"x": 9, "X": 10}]})
+    pq.write_table(table, folder / "t.parquet")
+    warehouse = Warehouse(folder / "w")
+    warehouse.run("import", "db.t", str(folder / "t.parquet"))
+    return warehouse
+
+
+def test_exact_names_come_first(twins):
+    for command in ["scan", "plan"]:
+        twins.run(command, "db.t", "--columns", "a,A,B", "--where", "A > 3 AND B > 5")
+        twins.run(command, "db.t", "--columns", "b", "--where", "B > 5 AND a > 0")
+    assert twins.run("scan", "db.t", "--columns", "A", "--format", "jsonl") == '{"A":3}\n{"A":4}\n'
+
+
+def test_names_that_only_case_tells_apart_are_refused_on_request(twins):
+    for command in ["scan", "plan"]:
+        twins.run(command, "db.t", "--columns", "B", "--where", "b > 5", "--ignore-case")
+        for arguments in [["--columns", "a"], ["--columns", "A"], ["--where", "A = 3"],
+                          ["--columns", "b", "--where", "b = 5 OR a = 1"], ["--columns", "s"],
+                          ["--where", "s.x = 7"]]:
+            twins.run(command, "db.t", *arguments, status=0)
+            twins.run(command, "db.t", *arguments, "--ignore-case", status=2)
+    file = str(twins.folder.parent / "t.parquet")
+    twins.run("cat", file, "--columns", "A")
+    twins.run("cat", file, "--columns", "A", "--ignore-case", status=2)
 
 
 # ---- tasks need not be trusted ----
@@ -182,6 +200,40 @@ BROKEN = [
     ([*FILE, "deletion-vector"], {"location": "x"}, "deletion-vector.offset"),
     (["delete-files"], [{"content": "all"}], "delete-files[0].content"),
 ]
+
+
+def test_explain_tells_the_same_figures(wide):
+    where = "id >= 20000 AND id <> 40003"
+    report = json.loads(wide.run("plan", "db.t", "--where", where, "--json"))["report"]
+    rows = json.loads(wide.run("sql", f"EXPLAIN SELECT id FROM db.t WHERE {where}", "--json"))
+    told = {(row["level"], row["item"]): row["count"] for row in rows}
+    wanted = {
+        ("manifests", "of the snapshot"): "manifests",
+        ("manifests", "skipped without live entries"): "manifests_empty",
+        ("manifests", "skipped by partition"): "manifests_by_partition",
+        ("manifests", "skipped by statistics"): "manifests_by_statistics",
+        ("files", "of the snapshot"): "files",
+        ("files", "skipped with their manifest"): "files_in_manifests",
+        ("files", "skipped by partition"): "files_by_partition",
+        ("files", "skipped by counts"): "files_by_counts",
+        ("files", "skipped by bounds"): "files_by_bounds",
+        ("read", "files"): "files_planned",
+        ("read", "rows"): "rows_planned",
+        ("read", "delete files"): "delete_files",
+    }
+    assert {key: told[key] for key in wanted} == {k: report[v] for k, v in wanted.items()}
+    assert report["files"] == 3 and report["files_by_bounds"] == 1
+    assert report["files_planned"] == 2 and report["rows_planned"] == 20
+    assert ("scan", "condition") in told and len(rows) == len(told)
+
+
+def test_row_groups_are_counted_if_asked_for(wide):
+    report = json.loads(wide.run("plan", "db.t", "--where", "id = 5001", "--columns", "id",
+                                 "--row-groups", "--json"))["report"]
+    assert report["files_planned"] == 1
+    assert report["groups"] == 8 and report["groups_by_statistics"] == 7
+    assert report["rows_skipped"] >= ROWS - GROUP
+    assert "groups" not in json.loads(wide.run("plan", "db.t", "--json"))["report"]
 
 
 @pytest.mark.parametrize("path, value, text", BROKEN, ids=lambda x: str(x)[:40])
