@@ -127,30 +127,59 @@ static frz_code visit_page(listing *l, const json_t *list, frz_str levels, int d
     return FRZ_OK;
 }
 
+/* The list and the token of the next page, NULL at the end, of an answer. before: the token that it
+ * was asked with, or NULL. */
+static frz_code read_page(const listing *l, const json_t *json, const char *key, const char *before,
+                          const json_t **list, const char **token, frz_error *err)
+{
+    const char *where = rest_where(l->catalog->client);
+    const json_t *next = json_object_get(json, "next-page-token");
+    *list = json_object_get(json, key);
+    *token = json_string_value(next);
+    *token = *token == NULL || (*token)[0] == '\0' ? NULL : *token;
+    if (*list != NULL && !json_is_null(*list) && !json_is_array(*list)) {
+        return frz_fail(err, FRZ_E_CORRUPT, "%s: %s in the answer is not a list", where, key);
+    }
+    if (next != NULL && !json_is_null(next) && !json_is_string(next)) {
+        return frz_fail(err, FRZ_E_CORRUPT, "%s: next-page-token in the answer is not a text",
+                        where);
+    }
+    if (*token != NULL && before != NULL && strcmp(*token, before) == 0) {
+        return frz_fail(err, FRZ_E_CORRUPT, "%s: the next page of %s is the same page again", where,
+                        key);
+    }
+    return FRZ_OK;
+}
+
 /* Every item of the list named key at a path, page by page. */
 static frz_code visit_pages(listing *l, const char *path, const char *key, frz_str levels,
                             int depth, item_visit visit, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    json_t *json = NULL;
+    json_t *json = NULL, *last = NULL; /* the one before owns the token */
+    const json_t *list = NULL;
     frz_buf page = FRZ_BUF_INIT(l->catalog->env, FRZ_BUF_NO_LIMIT);
     const char *token = NULL;
     for (int pages = 0; pages == 0 || token != NULL; pages++) {
+        const char *before = token;
         if (pages == PAGES_MAX) {
             rc = frz_fail(err, FRZ_E_LIMIT, "%s: %s has more than %d pages",
                           rest_where(l->catalog->client), key, PAGES_MAX);
             goto out;
         }
         frz_buf_clear(&page);
-        FRZ_TRY(page_path(l->catalog, path, token, &page, err));
-        json_decref(json);
+        FRZ_TRY(page_path(l->catalog, path, before, &page, err));
+        json_decref(last);
+        last = json;
         json = NULL;
         FRZ_TRY(rest_get(l->catalog->client, (const char *)page.data, &json, err));
-        FRZ_TRY(visit_page(l, json_object_get(json, key), levels, depth, visit, err));
-        token = l->stopped ? NULL : json_string_value(json_object_get(json, "next-page-token"));
+        FRZ_TRY(read_page(l, json, key, before, &list, &token, err));
+        FRZ_TRY(visit_page(l, list, levels, depth, visit, err));
+        token = l->stopped ? NULL : token;
     }
 out:
     json_decref(json);
+    json_decref(last);
     frz_buf_reset(&page);
     return rc;
 }

@@ -228,7 +228,7 @@ static frz_code take_token(rest_client *client, const frz_http_request *request,
     if (rc != FRZ_OK) {
         return rc;
     }
-    if (answer->status != 200) {
+    if (answer->status != 200 || json == NULL) {
         rc = fail_answer(request, answer, json, err);
     } else if (token == NULL) {
         rc = frz_fail(err, FRZ_E_CORRUPT, "the token server's answer has no access_token");
@@ -363,13 +363,18 @@ out:
 
 /* ---- opening ---- */
 
-/* Members of a config answer into the properties; known ones stay unless they are to be replaced.
- */
-static frz_code merge(rest_client *client, const json_t *from, bool replace, frz_error *err)
+/* A part of a config answer into the properties; known ones stay unless they are to be replaced. */
+static frz_code merge(rest_client *client, const json_t *config, const char *part, bool replace,
+                      frz_error *err)
 {
+    json_t *from = json_object_get(config, part);
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)from, key, value)
+    if (from != NULL && !json_is_null(from) && !json_is_object(from)) {
+        return frz_fail(err, FRZ_E_CORRUPT, "%s: %s in the config is not an object", client->where,
+                        part);
+    }
+    json_object_foreach(from, key, value)
     {
         if (json_is_string(value) && (replace || rest_property(client, key) == NULL)) {
             frz_code rc = set_property(client, key, json_string_value(value), err);
@@ -405,8 +410,8 @@ static frz_code read_config(rest_client *client, const char *warehouse, frz_erro
     }
     FRZ_TRY(frz_buf_append_byte(&url, 0, err));
     FRZ_TRY(get_url(client, (const char *)url.data, &config, err));
-    FRZ_TRY(merge(client, json_object_get(config, "defaults"), false, err));
-    FRZ_TRY(merge(client, json_object_get(config, "overrides"), true, err));
+    FRZ_TRY(merge(client, config, "defaults", false, err));
+    FRZ_TRY(merge(client, config, "overrides", true, err));
     FRZ_TRY(trim_uri(client, err));
 out:
     json_decref(config);

@@ -137,5 +137,18 @@ def silent(seconds):
     return fault
 
 
+def trickle(handler):
+    """An answer that comes, but a byte at a time."""
+    handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+                        b"Content-Length: 1000\r\n\r\n{")
+    for _ in range(50):
+        time.sleep(0.1)
+        try:
+            handler.wfile.write(b" ")
+        except OSError:
+            break
+    handler.close_connection = True
+
+
 def text(body, kind="application/json"):
     return lambda handler: handler.say(200, body.encode(), kind)

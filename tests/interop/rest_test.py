@@ -179,9 +179,11 @@ def test_a_wait_beyond_the_limit_is_not_waited_for(stub):
     assert done.returncode == 1 and "status 503: not now" in done.stderr
 
 
-def test_a_silent_server(stub, tmp_path):
+@pytest.mark.parametrize("fault", [rest_stub.silent(5), rest_stub.trickle])
+@pytest.mark.parametrize("path", ["/v1/config", "/v1/namespaces"])
+def test_a_silent_or_slow_server(stub, tmp_path, fault, path):
     server = stub()
-    server.faults["/v1/config"] = [rest_stub.silent(5)] * 10
+    server.faults[path] = [fault] * 10
     limit = {"rest.client.socket-timeout-ms": "500"}
     done = start("slow", "tables", **config(tmp_path, slow={"uri": server.uri, **limit}))
     assert done.returncode == 1 and "no answer within the time limit" in done.stderr
@@ -214,12 +216,27 @@ def test_answers_that_are_no_tables(stub, fault, words):
     ("/v1/namespaces", "{\"namespaces\": [[5]]}"),
     ("/v1/namespaces", "{\"namespaces\": [[\"\"]]}"),
     ("/v1/namespaces/db/tables", "{\"identifiers\": [{}]}"),
+    ("/v1/namespaces", "{\"namespaces\": {\"db\": 1}}"),
+    ("/v1/namespaces/db/tables", "{\"identifiers\": \"wide\"}"),
+    ("/v1/namespaces", "{\"namespaces\": [], \"next-page-token\": 5}"),
 ])
 def test_listings_that_make_no_sense(stub, path, body):
     server = stub()
     server.faults[path] = [rest_stub.text(body)]
     done = start(server.uri, "tables")
-    assert done.returncode == 5 and "in the list" in done.stderr
+    assert done.returncode == 5 and ("in the list" in done.stderr or "in the answer" in done.stderr)
+
+
+def test_pages_that_come_again_and_that_end_with_an_empty_token(stub):
+    server = stub()
+    again = rest_stub.text("{\"namespaces\": [], \"next-page-token\": \"x\"}")
+    server.faults["/v1/namespaces"] = [again] * 5
+    done = start(server.uri, "tables")
+    assert done.returncode == 5 and "the same page again" in done.stderr
+    assert len(server.faults["/v1/namespaces"]) == 3
+    ends = rest_stub.text("{\"namespaces\": [[\"db\"]], \"next-page-token\": \"\"}")
+    server.faults["/v1/namespaces"] = [ends]
+    assert run(server.uri, "tables").split() == ["db.wide"]
 
 
 def test_a_server_that_repeats_its_namespaces(stub):
