@@ -9,6 +9,7 @@ typedef struct portions {
     frz_delete_index *index;
     key_group group; /* a copy with a set of its own */
     const frz_entry *entry;
+    const frz_positions *deleted; /* rows that others delete; NULL: none */
     const frz_type *read_type;
     uint8_t *live; /* a bit for each row of the data file */
     size_t limit;  /* of the set */
@@ -40,7 +41,8 @@ static frz_code probe_file(portions *p, frz_error *err)
     frz_code rc = FRZ_OK;
     frz_stitch *stitch = NULL;
     frz_batch batch = {0};
-    const frz_stitch_request request = {.projection = p->read_type, .with_deleted = true};
+    const frz_stitch_request request = {
+        .projection = p->read_type, .with_deleted = true, .deleted = p->deleted};
     if (p->group.set == NULL) {
         return FRZ_OK;
     }
@@ -110,8 +112,11 @@ frz_code delete_in_portions(frz_delete_index *index, const key_group *group, con
     frz_arena arena;
     frz_positions *found = NULL;
     size_t bytes = frz_bitmap_bytes(entry->record_count);
-    portions p = {
-        .index = index, .group = *group, .entry = entry, .limit = index->options.key_bytes / 2};
+    portions p = {.index = index,
+                  .group = *group,
+                  .entry = entry,
+                  .deleted = deletes->positions,
+                  .limit = index->options.key_bytes / 2};
     frz_arena_init(&arena, index->env, FRZ_ARENA_NO_LIMIT);
     p.group.set = NULL;
     p.live = frz_alloc(index->env, bytes + 8);

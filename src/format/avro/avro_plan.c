@@ -243,10 +243,10 @@ static frz_code wrap_pairs(avro_plan *plan, avro_part *part, uint8_t branches, u
 {
     frz_code rc = FRZ_OK;
     avro_body *outer = NULL;
-    avro_column *column = frz_arena_alloc(&plan->arena, sizeof *column);
     if (branches == 0) {
         return FRZ_OK;
     }
+    avro_column *column = frz_arena_alloc(&plan->arena, sizeof *column);
     if (column == NULL) {
         return frz_fail_nomem(err, sizeof *column);
     }
