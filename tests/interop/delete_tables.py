@@ -1,4 +1,4 @@
-"""Tables of versions 2 and 3 with deletes, written with pyarrow, fastavro and pyroaring: data files,
+"""Tables of versions 1 to 3, the newer ones with deletes, written with pyarrow, fastavro and pyroaring: data files,
 position and equality delete files, deletion vectors, manifests and metadata. A commit holds what was
 added since the last one, so that sequence numbers come out as a writer's would."""
 import json
@@ -14,6 +14,9 @@ import pyroaring
 
 PATH_ID, POS_ID = 2147483546, 2147483545
 POSITIONS, EQUALITY = 1, 2
+# content, sequence numbers, equality ids, referenced data file of entries; content and sequence
+# numbers of lists
+NOT_IN_VERSION_1 = (134, 3, 4, 135, 143, 517, 515, 516)
 
 
 def field_id(field_id):
@@ -57,6 +60,7 @@ def entry_schema(spec, version):
         required("file_size_in_bytes", "long", 104),
         int_map("value_counts", 109, 119, 120, "long"),
         int_map("null_value_counts", 110, 121, 122, "long"),
+        int_map("nan_value_counts", 137, 138, 139, "long"),
         int_map("lower_bounds", 125, 126, 127, "bytes"),
         int_map("upper_bounds", 128, 129, 130, "bytes"),
         optional("key_metadata", "bytes", 131),
@@ -73,17 +77,18 @@ def entry_schema(spec, version):
         ]
     else:
         fields += [optional("referenced_data_file", "string", 143)]
-    return {
-        "type": "record",
-        "name": "manifest_entry",
-        "fields": [
-            required("status", "int", 0),
-            optional("snapshot_id", "long", 1),
-            optional("sequence_number", "long", 3),
-            optional("file_sequence_number", "long", 4),
-            required("data_file", {"type": "record", "name": "r2", "fields": fields}, 2),
-        ],
-    }
+    entry = [
+        required("status", "int", 0),
+        optional("snapshot_id", "long", 1),
+        optional("sequence_number", "long", 3),
+        optional("file_sequence_number", "long", 4),
+        required("data_file", {"type": "record", "name": "r2", "fields": fields}, 2),
+    ]
+    if version == 1:
+        fields[:] = [f for f in fields if f["field-id"] not in NOT_IN_VERSION_1]
+        fields.append(required("block_size_in_bytes", "long", 105))
+        entry = [f for f in entry if f["field-id"] not in NOT_IN_VERSION_1]
+    return {"type": "record", "name": "manifest_entry", "fields": entry}
 
 
 def list_schema(version):
@@ -104,6 +109,8 @@ def list_schema(version):
     ]
     if version >= 3:
         fields.append(optional("first_row_id", "long", 520))
+    if version == 1:
+        fields = [f for f in fields if f["field-id"] not in NOT_IN_VERSION_1]
     return {"type": "record", "name": "manifest_file", "fields": fields}
 
 
@@ -229,7 +236,12 @@ class DeleteTable:
         known = {"value_counts": counts, "null_value_counts": nulls} if counts else {}
         known |= {"lower_bounds": lower, "upper_bounds": upper} if counts else {}
         kept = {k: v for k, v in entry.items() if k not in ("bounds", "spec_id", "partition")}
-        return {**kept, **known, "partition": dict(zip(names, entry["partition"]))}
+        known |= {"block_size_in_bytes": 1 << 26} if self.version == 1 else {}
+        return {**known, **kept, "partition": dict(zip(names, entry["partition"]))}
+
+    def transform(self, name):
+        """Of the partition field of a name."""
+        return self.TRANSFORM
 
     def write_manifest(self, spec_id, deletes, entries, snapshot_id):
         spec = self.specs[spec_id]
@@ -239,7 +251,7 @@ class DeleteTable:
             for entry in entries
         ]
         fields = [
-            {"name": name, "transform": self.TRANSFORM, "source-id": source, "field-id": number}
+            {"name": name, "transform": self.transform(name), "source-id": source, "field-id": number}
             for source, name, _, number in spec
         ]
         metadata = {
@@ -299,6 +311,8 @@ class DeleteTable:
             "summary": {"operation": "overwrite"},
             "schema-id": len(self.schemas) - 1,
         }
+        if self.version == 1:
+            del snapshot["sequence-number"]
         if self.snapshots:
             snapshot["parent-snapshot-id"] = self.snapshots[-1]["snapshot-id"]
         if self.version >= 3:
@@ -323,7 +337,7 @@ class DeleteTable:
             {
                 "spec-id": i,
                 "fields": [
-                    {"name": name, "transform": self.TRANSFORM, "source-id": source, "field-id": number}
+                    {"name": name, "transform": self.transform(name), "source-id": source, "field-id": number}
                     for source, name, _, number in spec
                 ],
             }
@@ -354,6 +368,9 @@ class DeleteTable:
             }
         if self.version >= 3:
             document["next-row-id"] = self.next_row_id
+        if self.version == 1:
+            document["schema"] = document["schemas"][-1]
+            document["partition-spec"] = document["partition-specs"][-1]["fields"]
         path = self.folder / "metadata" / f"v{self.sequence}.metadata.json"
         path.write_text(json.dumps(document))
         return path
