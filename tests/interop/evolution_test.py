@@ -11,7 +11,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyiceberg.catalog.sql import SqlCatalog
-from pyiceberg.io.pyarrow import schema_to_pyarrow
 from pyiceberg.partitioning import PartitionField, PartitionSpec
 from pyiceberg.schema import Schema
 from pyiceberg.transforms import (BucketTransform, DayTransform, IdentityTransform, TruncateTransform,
@@ -20,20 +19,7 @@ from pyiceberg.types import (DecimalType, DoubleType, FloatType, IntegerType, Li
                              MapType, NestedField, StringType, StructType, TimestampType)
 
 from frazil import BUILD
-
-
-def arrow_transform(transform, source):
-    """What PyIceberg takes from its native package, by its own transforms of single values."""
-    of_value = transform.transform(source)
-    result = schema_to_pyarrow(transform.result_type(source))
-    result = pa.int32() if pa.types.is_date(result) else result
-
-    def of_array(array):
-        if pa.types.is_timestamp(array.type):
-            array = array.cast(pa.int64())
-        return pa.array([of_value(v) for v in array.to_pylist()], result)
-
-    return of_array
+from pyiceberg_test import arrow_transform
 
 
 @pytest.fixture
