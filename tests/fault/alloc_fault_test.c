@@ -43,6 +43,12 @@ static frz_code run_scan(const frz_env *env, const char *folder, frz_error *err)
     return scenario_sum(env, folder, &sum, err);
 }
 
+static frz_code run_tasks(const frz_env *env, const char *folder, frz_error *err)
+{
+    double sum;
+    return scenario_task_sum(env, folder, &sum, err);
+}
+
 static frz_code run_changes(const frz_env *env, const char *folder, frz_error *err)
 {
     int64_t files, rows;
@@ -117,6 +123,17 @@ static void alloc__a_scan_gives_back_all_memory_wherever_it_fails(void **state)
     }
 }
 
+static void alloc__tasks_give_back_all_memory_wherever_they_fail(void **state)
+{
+    char folder[SCENARIO_PATH];
+    frz_code rc = FRZ_E_NOMEM;
+    (void)state;
+    assert_int_equal(scenario_reset(&scenarios[2], folder), 0);
+    for (int64_t n = 1; rc != FRZ_OK; n = next_step(n)) {
+        run_once(run_tasks, folder, n, &rc);
+    }
+}
+
 static void alloc__changes_give_back_all_memory_wherever_they_fail(void **state)
 {
     char folder[SCENARIO_PATH];
@@ -139,6 +156,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(alloc__each_one_that_fails_is_reported_and_harms_nothing),
         cmocka_unit_test(alloc__a_scan_gives_back_all_memory_wherever_it_fails),
+        cmocka_unit_test(alloc__tasks_give_back_all_memory_wherever_they_fail),
         cmocka_unit_test(alloc__changes_give_back_all_memory_wherever_they_fail),
     };
     return cmocka_run_group_tests(tests, scenario_setup, scenario_teardown);

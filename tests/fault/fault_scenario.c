@@ -12,6 +12,7 @@
 #include "fault/fault_scenario.h"
 #include "format/parquet/parquet.h"
 #include "frazil/changes.h"
+#include "frazil/plan.h"
 #include "type/type_value.h"
 
 enum { BASE_EMPTY, BASE_IMPORTED, BASE_UPDATED };
@@ -245,6 +246,21 @@ int scenario_teardown(void **state)
 
 /* ---- checks ---- */
 
+static frz_code add_up(frz_scan *scan, double *sum, int64_t *rows, frz_error *err)
+{
+    struct ArrowArray batch = {0};
+    frz_code rc;
+    for (rc = frz_scan_next(scan, &batch, err); rc == FRZ_OK;
+         rc = frz_scan_next(scan, &batch, err)) {
+        for (int64_t i = 0; i < batch.length; i++) {
+            *sum += frz_get_f64(batch.children[0], i);
+        }
+        *rows += batch.length;
+        frz_array_release(&batch);
+    }
+    return rc == FRZ_END ? FRZ_OK : rc;
+}
+
 frz_code scenario_sum(const frz_env *env, const char *folder, double *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
@@ -253,7 +269,6 @@ frz_code scenario_sum(const frz_env *env, const char *folder, double *out, frz_e
     frz_catalog *catalog = NULL;
     frz_table *table = NULL;
     frz_scan *scan = NULL;
-    struct ArrowArray batch = {0};
     int64_t rows = 0;
     opts.columns = columns;
     opts.column_count = 1;
@@ -261,20 +276,71 @@ frz_code scenario_sum(const frz_env *env, const char *folder, double *out, frz_e
     FRZ_TRY(open_catalog(env, folder, &catalog, err));
     FRZ_TRY(frz_catalog_load_table(catalog, "db.t", &table, err));
     FRZ_TRY(frz_scan_open(table, &opts, &scan, err));
-    for (rc = frz_scan_next(scan, &batch, err); rc == FRZ_OK;
-         rc = frz_scan_next(scan, &batch, err)) {
-        for (int64_t i = 0; i < batch.length; i++) {
-            *out += frz_get_f64(batch.children[0], i);
-        }
-        rows += batch.length;
-        frz_array_release(&batch);
+    FRZ_TRY(add_up(scan, out, &rows, err));
+    if (rc == FRZ_OK && rows != ROWS) {
+        rc = frz_fail(err, FRZ_E_INTERNAL, "%lld rows instead of %d", (long long)rows, ROWS);
+    }
+out:
+    frz_scan_close(scan);
+    frz_table_unref(table);
+    frz_catalog_close(catalog);
+    return rc;
+}
+
+static frz_code append(void *ctx, const void *bytes, size_t len, frz_error *err)
+{
+    return frz_buf_append(ctx, bytes, len, err);
+}
+
+/* Write a task, make it again of its text, and read it. */
+static frz_code add_up_task(const frz_env *env, const frz_task *task, double *sum, int64_t *rows,
+                            frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_task *again = NULL;
+    frz_scan *scan = NULL;
+    frz_buf text = FRZ_BUF_INIT(env, FRZ_BUF_NO_LIMIT);
+    FRZ_TRY(frz_task_write(task, append, &text, err));
+    FRZ_TRY(frz_task_parse(env, (const char *)text.data, text.len, NULL, &again, err));
+    FRZ_TRY(frz_task_scan(again, &scan, err));
+    FRZ_TRY(add_up(scan, sum, rows, err));
+out:
+    frz_scan_close(scan);
+    frz_task_unref(again);
+    frz_buf_reset(&text);
+    return rc;
+}
+
+frz_code scenario_task_sum(const frz_env *env, const char *folder, double *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const char *columns[] = {"a"};
+    frz_plan_options opts = FRZ_PLAN_OPTIONS_INIT;
+    frz_catalog *catalog = NULL;
+    frz_table *table = NULL;
+    frz_plan *plan = NULL;
+    frz_task *task = NULL;
+    int64_t rows = 0;
+    opts.columns = columns;
+    opts.column_count = 1;
+    opts.target_bytes = 1000; /* several parts of a file */
+    opts.open_file_bytes = 1;
+    *out = 0;
+    FRZ_TRY(open_catalog(env, folder, &catalog, err));
+    FRZ_TRY(frz_catalog_load_table(catalog, "db.t", &table, err));
+    FRZ_TRY(frz_plan_open(table, &opts, &plan, err));
+    while ((rc = frz_plan_next(plan, &task, err)) == FRZ_OK) {
+        FRZ_TRY(add_up_task(env, task, out, &rows, err));
+        frz_task_unref(task);
+        task = NULL;
     }
     rc = rc == FRZ_END ? FRZ_OK : rc;
     if (rc == FRZ_OK && rows != ROWS) {
         rc = frz_fail(err, FRZ_E_INTERNAL, "%lld rows instead of %d", (long long)rows, ROWS);
     }
 out:
-    frz_scan_close(scan);
+    frz_task_unref(task);
+    frz_plan_close(plan);
     frz_table_unref(table);
     frz_catalog_close(catalog);
     return rc;

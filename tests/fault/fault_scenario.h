@@ -38,6 +38,8 @@ int scenario_check(const fault_scenario *scenario, const char *folder, int must_
 
 /* Free-form helpers. */
 frz_code scenario_sum(const frz_env *env, const char *folder, double *out, frz_error *err);
+/* The same by tasks, each written and read again. */
+frz_code scenario_task_sum(const frz_env *env, const char *folder, double *out, frz_error *err);
 /* Read what the newest snapshot changed, by files and by rows; how many of each. */
 frz_code scenario_changes(const frz_env *env, const char *folder, int64_t *files, int64_t *rows,
                           frz_error *err);

@@ -250,6 +250,51 @@ static void library_alloc__each_one_that_fails_in_alter_harms_nothing(void **sta
     try_all(&alter, 37);
 }
 
+/* ---- tasks ---- */
+
+/* Does not return. A task that was written without one of its members would give other rows. */
+static void run_tasks(const char *folder, double expected, long n)
+{
+    frz_error err = {0};
+    double sum = 0;
+    frz_env *env = scenario_env(0, NULL);
+    failing = n;
+    frz_code rc = scenario_task_sum(env, folder, &sum, &err);
+    failing = 0;
+    if (rc == FRZ_OK && sum != expected) {
+        _exit(EXIT_OTHER_CODE);
+    }
+    _exit(rc == FRZ_OK ? allocations < n ? EXIT_NOT_REACHED : EXIT_OK : EXIT_FAILED);
+}
+
+static void library_alloc__tasks_have_all_of_their_members_or_fail(void **state)
+{
+    char folder[SCENARIO_PATH];
+    double expected = 0;
+    long failed = 0;
+    frz_env *env = scenario_env(0, NULL);
+    (void)state;
+    assert_int_equal(scenario_reset(&scenarios[2], folder), 0);
+    assert_int_equal(scenario_sum(env, folder, &expected, NULL), FRZ_OK);
+    frz_env_free(env);
+    bool done = false;
+    for (long n = 1; !done; n = next_step(n, 7)) {
+        int status = 0;
+        fflush(NULL);
+        pid_t pid = fork();
+        if (pid == 0) {
+            run_tasks(folder, expected, n);
+        }
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        if (!WIFEXITED(status) || WEXITSTATUS(status) == EXIT_OTHER_CODE) {
+            fail_msg("tasks, allocation %ld: status %d", n, status);
+        }
+        done = WEXITSTATUS(status) == EXIT_NOT_REACHED;
+        failed += WEXITSTATUS(status) == EXIT_FAILED;
+    }
+    assert_true(failed > 20);
+}
+
 /* ---- codecs ---- */
 
 /* Does not return. */
@@ -351,6 +396,7 @@ int main(void)
         cmocka_unit_test(library_alloc__those_of_libraries_count),
         cmocka_unit_test(library_alloc__each_one_that_fails_harms_nothing),
         cmocka_unit_test(library_alloc__each_one_that_fails_in_alter_harms_nothing),
+        cmocka_unit_test(library_alloc__tasks_have_all_of_their_members_or_fail),
         cmocka_unit_test(library_alloc__each_one_that_fails_in_a_codec_is_reported),
         cmocka_unit_test(library_alloc__each_one_that_fails_in_an_avro_file_is_reported),
     };
