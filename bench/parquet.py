@@ -359,7 +359,8 @@ def main():
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--threads", type=int, nargs="*", default=[1, 2])
     parser.add_argument("--kinds", nargs="*", help="only kinds that hold one of these words")
-    parser.add_argument("--what", nargs="*", default=["all", "one", "write"])
+    parser.add_argument("--what", nargs="*", default=["all", "one", "write"],
+                        choices=["all", "one", "write"])
     parser.add_argument("--no-check", action="store_true", help="do not compare values")
     parser.add_argument("--markdown", action="store_true", help="the tables of the docs, too")
     parser.add_argument("--library", nargs=2, help=argparse.SUPPRESS)

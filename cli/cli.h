@@ -373,7 +373,8 @@ struct cli_command {
 extern const cli_command cmd_import, cmd_sql, cmd_scan, cmd_cat, cmd_inspect, cmd_tables,
     cmd_describe, cmd_schema, cmd_snapshots, cmd_files, cmd_manifests, cmd_history, cmd_refs,
     cmd_properties, cmd_statistics, cmd_delete_files, cmd_partitions, cmd_entries, cmd_compact,
-    cmd_upgrade, cmd_validate, cmd_changes, cmd_plan, cmd_run_task, cmd_help, cmd_version;
+    cmd_register, cmd_upgrade, cmd_validate, cmd_changes, cmd_plan, cmd_run_task, cmd_help,
+    cmd_version;
 
 /* NULL-ended, in the order of the help. */
 extern const cli_command *const cli_commands[];

@@ -20,8 +20,9 @@ static void write_again(const frz_table *table, const frz_manifest *manifest)
     size_t count = 0;
     int64_t bytes = 0;
     if (frz_manifest_live(manifest, &live, &count, NULL) == FRZ_OK) {
+        const frz_manifest_rows rows = {.entries = live, .entry_count = count};
         (void)frz_manifest_write(table, "file:///t/metadata/new.parquet",
-                                 frz_metadata_current_schema(&table->metadata), live, count, false,
+                                 frz_metadata_current_schema(&table->metadata), &rows, false,
                                  &bytes, NULL);
     }
 }

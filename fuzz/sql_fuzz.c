@@ -121,7 +121,7 @@ static void use_as_filter(const frz_env *env, frz_arena *arena, const frz_expr *
     frz_error err;
     if (frz_expr_bind_filter(env, expr, type, &bound, &err) == FRZ_OK) {
         bool may = may_match(env, arena, bound, type, batch);
-        if (frz_expr_select(bound, type, batch, 0, selection, &selected, &err) == FRZ_OK &&
+        if (frz_expr_select(bound, type, batch, 0, NULL, selection, &selected, &err) == FRZ_OK &&
             selected > 0 && !may) {
             abort();
         }

@@ -97,6 +97,16 @@ FRZ_API frz_code frz_catalog_list_tables(frz_catalog *catalog, frz_catalog_visit
 FRZ_API frz_code frz_catalog_load_table(frz_catalog *catalog, const char *name, frz_table **out,
                                         frz_error *err);
 
+/**
+ * Make a table that exists already known to a catalog. Nothing but the catalog's entry is written.
+ *
+ * @param location  of a metadata file, or of a table's folder (its newest metadata file is taken)
+ * @return FRZ_OK, FRZ_E_EXISTS if the catalog has a table of that name, or what frz_table_open()
+ *         answers
+ */
+FRZ_API frz_code frz_catalog_register(frz_catalog *catalog, const char *name, const char *location,
+                                      frz_error *err);
+
 #ifdef __cplusplus
 }
 #endif

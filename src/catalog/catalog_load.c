@@ -1,5 +1,5 @@
 /*
- * Loading the current version of a table through a catalog.
+ * Loading the current version of a table through a catalog, and making tables known to it.
  */
 #include "catalog/catalog_internal.h"
 #include "meta/meta_table.h"
@@ -51,4 +51,18 @@ frz_code frz_catalog_load_table(frz_catalog *catalog, const char *name, frz_tabl
 out:
     frz_table_unref(table);
     return rc;
+}
+
+frz_code frz_catalog_register(frz_catalog *catalog, const char *name, const char *location,
+                              frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_table *table = NULL;
+    frz_table_name parts;
+    FRZ_TRY(frz_table_name_parse(name, &parts, err));
+    FRZ_TRY(frz_table_open(catalog->env, location, NULL, &table, err));
+    FRZ_TRY(catalog->ops->create(catalog->ctx, &parts, table->metadata_location, err));
+out:
+    frz_table_unref(table);
+    return frz_context(err, rc, "registering table %s", name);
 }

@@ -10,6 +10,10 @@ typedef struct file_update {
     const frz_commit_attempt *attempt;
     const frz_entry *entry;
     frz_stitch *stitch;
+    update_deletes deletes;
+    const frz_type *read_type; /* the plan's, and what finding deleted rows takes */
+    frz_arena arena;           /* of types */
+    bool leaves_partition;
     frz_parquet_writer *writer; /* NULL until a row matches */
     char *location;
     bool sync_each;            /* files are synced one by one */
@@ -22,6 +26,7 @@ typedef struct file_update {
 void update_result_reset(const frz_env *env, update_result *result)
 {
     frz_free(env, result->location);
+    frz_positions_free(result->deleted);
     if (result->arena.env != NULL) {
         frz_arena_reset(&result->arena);
     }
@@ -40,7 +45,7 @@ static frz_code open_writer(file_update *update, frz_error *err)
     opts.group_bytes = SIZE_MAX; /* groups end where the base file's do */
     opts.group_rows = 0;
     opts.durable = update->sync_each;
-    FRZ_TRY(frz_commit_data_path(update->attempt, "-columns", &update->location, err));
+    FRZ_TRY(frz_commit_new_path(update->attempt, "-columns.parquet", &update->location, err));
     FRZ_TRY(frz_parquet_writer_open(table->env, update->location, update->plan->write_type, &opts,
                                     &update->writer, err));
 out:
@@ -80,97 +85,157 @@ out:
     return rc;
 }
 
-/* Write the rows before the first match as they are. */
-static frz_code carry_rows(file_update *update, int64_t end, frz_error *err)
+/* One batch as it is, but for deleted rows. */
+static frz_code carry_batch(file_update *update, const frz_type *read_type, frz_batch *batch,
+                            frz_error *err)
 {
     frz_code rc = FRZ_OK;
     const frz_env *env = update->plan->env;
-    size_t n = update->plan->carry_type->field_count;
-    frz_row_range range = {0, end};
-    frz_stitch_request request = {
-        .projection = update->plan->carry_type, .ranges = &range, .range_count = 1};
-    frz_stitch *stitch = NULL;
-    frz_batch batch = {0};
+    const frz_type *type = update->plan->carry_type;
+    size_t n = type->field_count;
+    uint8_t *live = NULL;
     struct ArrowArray *columns = frz_alloc_zero(env, n, sizeof *columns);
     if (columns == NULL) {
         return frz_fail_nomem(err, n * sizeof *columns);
     }
+    FRZ_TRY(update_deletes_live(&update->deletes, read_type, batch, type, &live, err));
+    for (size_t i = 0; i < n; i++) {
+        FRZ_TRY(update_deletes_hide(env, live, batch->array.children[i], err));
+    }
+    for (size_t i = 0; i < n; i++) {
+        frz_array_move(batch->array.children[i], &columns[i]);
+    }
+    rc = write_columns(update, columns, batch->array.length, err);
+out:
+    frz_free(env, live);
+    frz_free(env, columns);
+    return rc;
+}
+
+/* Write the rows before the first match. */
+static frz_code carry_rows(file_update *update, int64_t end, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_row_range range = {0, end};
+    frz_stitch_request request = {.ranges = &range, .range_count = 1};
+    frz_stitch *stitch = NULL;
+    frz_batch batch = {0};
+    update_deletes_request(&update->deletes, &request);
+    FRZ_TRY(update_deletes_read_type(&update->deletes, update->plan->carry_type, &update->arena,
+                                     &request.projection, err));
     FRZ_TRY(frz_stitch_open(update->attempt->table, update->entry, &request, &stitch, err));
-    for (rc = frz_stitch_next(stitch, &batch, err); rc == FRZ_OK;
-         rc = frz_stitch_next(stitch, &batch, err)) {
-        int64_t rows = batch.array.length;
-        for (size_t i = 0; i < n; i++) {
-            frz_array_move(batch.array.children[i], &columns[i]);
-        }
+    while ((rc = frz_stitch_next(stitch, &batch, err)) == FRZ_OK) {
+        FRZ_TRY(carry_batch(update, request.projection, &batch, err));
         frz_array_release(&batch.array);
-        FRZ_TRY(write_columns(update, columns, rows, err));
     }
     rc = rc == FRZ_END ? FRZ_OK : rc;
 out:
+    frz_array_release(&batch.array);
     frz_stitch_close(stitch);
-    frz_free(env, columns);
     return rc;
 }
 
 /* ---- computing ---- */
 
+/* The rows of a batch, a bitmap each; NULL: all. */
+typedef struct update_rows {
+    uint8_t *live;     /* not deleted */
+    uint8_t *selected; /* live, and the statement's condition is true */
+    int64_t selected_count;
+} update_rows;
+
 static const struct ArrowArray *old_values(const file_update *update, const frz_batch *batch,
                                            int32_t field_id)
 {
-    int64_t index = frz_type_index_of_id(update->plan->read_type, field_id);
+    int64_t index = frz_type_index_of_id(update->read_type, field_id);
     assert(index >= 0);
     return batch->array.children[index];
 }
 
-/* New values in selected rows, old ones in the others; selection NULL: all rows are selected. */
-static frz_code compute_column(const file_update *update, const update_assignment *assignment,
-                               const frz_batch *batch, const uint8_t *selection,
+/* Without a condition all live rows have new values, and old ones were not even read. */
+static bool carries(const file_update *update, const update_rows *rows)
+{
+    return update->plan->filter != NULL && rows->selected != NULL;
+}
+
+static bool has_null(const struct ArrowArray *array, const uint8_t *live)
+{
+    bool found = frz_null_count(array) > 0;
+    if (found && live != NULL) {
+        found = false;
+        for (int64_t i = 0; !found && i < array->length; i++) {
+            found = frz_bit_get(live, i) && frz_is_null(array, i);
+        }
+    }
+    return found;
+}
+
+static frz_code check_required(const frz_field *field, const frz_batch *batch,
+                               const struct ArrowArray *array, const uint8_t *live, frz_error *err)
+{
+    if (!field->required || !has_null(array, live)) {
+        return FRZ_OK;
+    }
+    return frz_fail(err, FRZ_E_ARGUMENT,
+                    "column \"%.*s\" is required, but its new value is null in rows %lld to %lld",
+                    FRZ_STR_ARG(field->name), (long long)batch->first_row,
+                    (long long)(batch->first_row + batch->array.length - 1));
+}
+
+/* New values in selected rows, old ones in the others, nulls in those that are deleted. */
+static frz_code compute_column(file_update *update, const update_assignment *assignment,
+                               const frz_batch *batch, const update_rows *rows,
                                struct ArrowArray *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    struct ArrowArray values = {0};
-    FRZ_TRY(frz_expr_eval(assignment->bound, update->plan->read_type, &batch->array,
-                          batch->first_row, selection, &values, err));
-    if (selection == NULL) {
-        frz_array_move(&values, out);
+    const frz_env *env = update->plan->env;
+    const frz_field *field = assignment->field;
+    struct ArrowArray values = {0}, column = {0};
+    FRZ_TRY(frz_expr_eval(assignment->bound, update->read_type, &batch->array, batch->first_row,
+                          rows->selected, &values, err));
+    if (carries(update, rows)) {
+        FRZ_TRY(frz_array_merge(env, field->type, &values, old_values(update, batch, field->id),
+                                rows->selected, &column, err));
     } else {
-        FRZ_TRY(frz_array_merge(update->plan->env, assignment->field->type, &values,
-                                old_values(update, batch, assignment->field->id), selection, out,
-                                err));
+        frz_array_move(&values, &column);
     }
-    if (assignment->field->required && frz_null_count(out) > 0) {
-        frz_array_release(out);
-        rc = frz_fail(err, FRZ_E_ARGUMENT,
-                      "column \"%.*s\" is required, but its new value is null in rows %lld to %lld",
-                      FRZ_STR_ARG(assignment->field->name), (long long)batch->first_row,
-                      (long long)(batch->first_row + batch->array.length - 1));
-    }
+    FRZ_TRY(check_required(field, batch, &column, rows->live, err));
+    update->leaves_partition =
+        update->leaves_partition ||
+        !update_keeps_partition(update->plan, &update->attempt->table->metadata, update->entry,
+                                field, &column, rows->live);
+    FRZ_TRY(update_deletes_hide(env, rows->live, &column, err));
+    frz_array_move(&column, out);
 out:
+    frz_array_release(&column);
     frz_array_release(&values);
     return rc;
 }
 
 /* Null where the row is updated, which then means this commit; the old number elsewhere. */
 static frz_code compute_lineage(const file_update *update, const frz_batch *batch,
-                                const uint8_t *selection, struct ArrowArray *out, frz_error *err)
+                                const update_rows *rows, struct ArrowArray *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     const frz_env *env = update->plan->env;
-    struct ArrowArray nulls = {0};
-    FRZ_TRY(frz_array_nulls(env, frz_field_last_updated.type, batch->array.length, &nulls, err));
-    if (selection == NULL) {
-        frz_array_move(&nulls, out);
+    const frz_type *type = frz_field_last_updated.type;
+    struct ArrowArray nulls = {0}, column = {0};
+    FRZ_TRY(frz_array_nulls(env, type, batch->array.length, &nulls, err));
+    if (carries(update, rows)) {
+        FRZ_TRY(frz_array_merge(env, type, &nulls, old_values(update, batch, FRZ_ID_LAST_UPDATED),
+                                rows->selected, &column, err));
     } else {
-        FRZ_TRY(frz_array_merge(env, frz_field_last_updated.type, &nulls,
-                                old_values(update, batch, FRZ_ID_LAST_UPDATED), selection, out,
-                                err));
+        frz_array_move(&nulls, &column);
     }
+    FRZ_TRY(update_deletes_hide(env, rows->live, &column, err));
+    frz_array_move(&column, out);
 out:
+    frz_array_release(&column);
     frz_array_release(&nulls);
     return rc;
 }
 
-static frz_code update_batch(file_update *update, const frz_batch *batch, const uint8_t *selection,
+static frz_code update_batch(file_update *update, const frz_batch *batch, const update_rows *rows,
                              frz_error *err)
 {
     frz_code rc = FRZ_OK;
@@ -181,10 +246,10 @@ static frz_code update_batch(file_update *update, const frz_batch *batch, const 
         return frz_fail_nomem(err, (n + 1) * sizeof *columns);
     }
     for (; made < n; made++) {
-        FRZ_TRY(compute_column(update, &update->plan->assignments[made], batch, selection,
+        FRZ_TRY(compute_column(update, &update->plan->assignments[made], batch, rows,
                                &columns[made], err));
     }
-    FRZ_TRY(compute_lineage(update, batch, selection, &columns[n], err));
+    FRZ_TRY(compute_lineage(update, batch, rows, &columns[n], err));
     made = 0; /* the columns move, also on failure */
     rc = write_columns(update, columns, batch->array.length, err);
 out:
@@ -195,22 +260,45 @@ out:
     return rc;
 }
 
-/* One batch: which rows match, and if any did so far, write all of it. */
-static frz_code take_batch(file_update *update, const frz_batch *batch, frz_error *err)
+/* Which rows of a batch are live, and which are updated. */
+static frz_code select_rows(file_update *update, frz_batch *batch, update_rows *rows,
+                            frz_error *err)
 {
     frz_code rc = FRZ_OK;
     const update_plan *plan = update->plan;
-    int64_t rows = batch->array.length, selected = rows;
-    uint8_t *selection = NULL;
-    if (plan->filter != NULL) {
-        selection = frz_alloc_zero(plan->env, 1, frz_bitmap_bytes(rows) + 8);
-        if (selection == NULL) {
-            return frz_fail_nomem(err, frz_bitmap_bytes(rows));
-        }
-        FRZ_TRY(frz_expr_select(plan->filter, plan->read_type, &batch->array, batch->first_row,
-                                selection, &selected, err));
+    int64_t length = batch->array.length;
+    size_t bytes = frz_bitmap_bytes(length) + 8;
+    rows->selected_count = length;
+    FRZ_TRY(update_deletes_live(&update->deletes, update->read_type, batch, plan->read_type,
+                                &rows->live, err));
+    FRZ_TRY(update_deletes_note(&update->deletes, batch, rows->live, err));
+    if (plan->filter == NULL && rows->live == NULL) {
+        return FRZ_OK;
     }
-    if (selected == 0 && update->writer == NULL) {
+    rows->selected = frz_alloc_zero(plan->env, 1, bytes);
+    FRZ_TRY(rows->selected == NULL ? frz_fail_nomem(err, bytes) : FRZ_OK);
+    if (plan->filter != NULL) {
+        FRZ_TRY(frz_expr_select(plan->filter, update->read_type, &batch->array, batch->first_row,
+                                rows->live, rows->selected, &rows->selected_count, err));
+    } else {
+        memcpy(rows->selected, rows->live, frz_bitmap_bytes(length));
+        rows->selected_count = frz_bitmap_count(rows->selected, 0, length);
+    }
+    if (rows->selected_count == length) {
+        frz_free(plan->env, rows->selected);
+        rows->selected = NULL;
+    }
+out:
+    return rc;
+}
+
+/* One batch: which rows match, and if any did so far, write all of it. */
+static frz_code take_batch(file_update *update, frz_batch *batch, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    update_rows rows = {0};
+    FRZ_TRY(select_rows(update, batch, &rows, err));
+    if (rows.selected_count == 0 && update->writer == NULL) {
         goto out;
     }
     if (update->writer == NULL) {
@@ -219,10 +307,11 @@ static frz_code take_batch(file_update *update, const frz_batch *batch, frz_erro
             FRZ_TRY(carry_rows(update, batch->first_row, err));
         }
     }
-    FRZ_TRY(update_batch(update, batch, selected == rows ? NULL : selection, err));
-    update->rows_updated += selected;
+    FRZ_TRY(update_batch(update, batch, &rows, err));
+    update->rows_updated += rows.selected_count;
 out:
-    frz_free(plan->env, selection);
+    frz_free(update->plan->env, rows.live);
+    frz_free(update->plan->env, rows.selected);
     return rc;
 }
 
@@ -243,6 +332,8 @@ static frz_code finish(file_update *update, update_result *result, frz_error *er
                               &result->arena, &result->stats, &result->stats_count, err));
     /* a result outlives the version of the table that its types belong to */
     FRZ_TRY(frz_stats_own_types(&result->arena, result->stats, result->stats_count, err));
+    FRZ_TRY(update_deletes_take(&update->deletes, &result->deleted, err));
+    result->leaves_partition = update->leaves_partition;
     result->location = update->location;
     update->location = NULL;
     result->bytes = written.file_size;
@@ -251,17 +342,33 @@ out:
     return rc;
 }
 
+static frz_code open_reader(file_update *update, frz_delete_index *deletes, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const frz_table *table = update->attempt->table;
+    frz_stitch_request request = {0};
+    FRZ_TRY(update_deletes_open(&update->deletes, deletes, table, update->entry, err));
+    update_deletes_request(&update->deletes, &request);
+    FRZ_TRY(update_deletes_read_type(&update->deletes, update->plan->read_type, &update->arena,
+                                     &update->read_type, err));
+    request.projection = update->read_type;
+    FRZ_TRY(frz_stitch_open(table, update->entry, &request, &update->stitch, err));
+out:
+    return rc;
+}
+
 frz_code update_file(const update_plan *plan, const frz_commit_attempt *attempt,
-                     const frz_entry *entry, bool sync_each, update_result *out, frz_error *err)
+                     const frz_entry *entry, frz_delete_index *deletes, bool sync_each,
+                     update_result *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     update_result result = {.record_count = entry->record_count};
     frz_batch batch = {0};
     file_update update = {.plan = plan, .attempt = attempt, .entry = entry, .sync_each = sync_each};
-    frz_stitch_request request = {.projection = plan->read_type};
-    FRZ_TRY(frz_stitch_open(attempt->table, entry, &request, &update.stitch, err));
-    for (rc = frz_stitch_next(update.stitch, &batch, err); rc == FRZ_OK;
-         rc = frz_stitch_next(update.stitch, &batch, err)) {
+    update.deletes.env = plan->env;
+    frz_arena_init(&update.arena, plan->env, FRZ_ARENA_NO_LIMIT);
+    FRZ_TRY(open_reader(&update, deletes, err));
+    while ((rc = frz_stitch_next(update.stitch, &batch, err)) == FRZ_OK) {
         FRZ_TRY(take_batch(&update, &batch, err));
         frz_array_release(&batch.array);
     }
@@ -277,6 +384,8 @@ out:
     frz_array_release(&batch.array);
     frz_parquet_writer_abort(update.writer);
     frz_stitch_close(update.stitch);
+    update_deletes_reset(&update.deletes);
+    frz_arena_reset(&update.arena);
     frz_free(plan->env, update.location);
     update_result_reset(plan->env, &result);
     return frz_context(err, rc, "updating %.*s", FRZ_STR_ARG(entry->location));

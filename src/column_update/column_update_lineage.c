@@ -26,12 +26,12 @@ static frz_code open_parts(lineage_update *update, const frz_entry *newest,
     const frz_table *table = update->attempt->table;
     FRZ_TRY(frz_type_struct_of(arena, &frz_field_last_updated, 1, &update->type, err));
     frz_read_request mine = {.projection = update->type};
-    frz_stitch_request theirs = {.projection = update->type};
+    frz_stitch_request theirs = {.projection = update->type, .with_deleted = true};
     FRZ_TRY(frz_data_file_open(table->env, result->location, NULL, &update->file, err));
     FRZ_TRY(frz_data_reader_open(update->file, &mine, &update->reader, err));
     FRZ_TRY(frz_stitch_open(table, newest, &theirs, &update->newest, err));
     FRZ_TRY(frz_write_parquet_options(&table->metadata, &opts, err));
-    FRZ_TRY(frz_commit_data_path(update->attempt, "-lineage", &update->location, err));
+    FRZ_TRY(frz_commit_new_path(update->attempt, "-lineage.parquet", &update->location, err));
     FRZ_TRY(frz_parquet_writer_open(table->env, update->location, update->type, &opts,
                                     &update->writer, err));
 out:

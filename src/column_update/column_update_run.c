@@ -33,6 +33,16 @@ typedef struct update_job {
     size_t sorted; /* so many come from earlier attempts, in order of location */
 } update_job;
 
+/* One attempt of the job. */
+typedef struct update_attempt {
+    update_job *job;
+    const frz_commit_attempt *commit;
+    frz_commit_plan *plan;
+    frz_delete_index *deletes; /* NULL: there are no delete files */
+    frz_commit_vectors vectors;
+    bool sync_each; /* files are synced one by one */
+} update_attempt;
+
 /* ---- remembering ---- */
 
 static int by_location(const void *a, const void *b)
@@ -146,49 +156,93 @@ static frz_code column_file_of(const frz_commit_attempt *attempt, const char *lo
     return frz_arena_str(attempt->arena, recorded, &out->location, err);
 }
 
-static frz_code lineage_entry(update_job *job, const frz_commit_attempt *attempt,
-                              const frz_entry *entry, const done_file *done, bool sync_each,
+static frz_code lineage_entry(update_attempt *a, const frz_entry *entry, const done_file *done,
                               frz_column_file *out, frz_error *err)
 {
     static const int32_t lineage[] = {FRZ_ID_LAST_UPDATED};
     char *location = NULL;
     int64_t bytes = 0;
-    frz_code rc = update_lineage_file(&job->plan, attempt, entry, &done->result, sync_each,
+    frz_code rc = update_lineage_file(&a->job->plan, a->commit, entry, &done->result, a->sync_each,
                                       &location, &bytes, err);
     if (rc == FRZ_OK) {
-        rc = column_file_of(attempt, location, bytes, lineage, 1, out, err);
+        rc = column_file_of(a->commit, location, bytes, lineage, 1, out, err);
     }
-    frz_free(job->env, location);
+    frz_free(a->job->env, location);
     return rc;
 }
 
-/* The REPLACED and MODIFIED pair of one data file. */
-static frz_code add_pair(update_job *job, const frz_commit_attempt *attempt, const frz_entry *entry,
-                         const done_file *done, bool sync_each, frz_commit_plan *plan,
-                         frz_error *err)
+/* The column files of the new state. */
+static frz_code renew_files(update_attempt *a, const frz_entry *entry, const done_file *done,
+                            frz_entry *modified, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     const update_result *result = &done->result;
-    const update_plan *bound = &job->plan;
+    const update_plan *bound = &a->job->plan;
     frz_column_file added[2];
     size_t added_count = 1;
-    frz_entry replaced = frz_entry_replaced(entry, attempt);
-    frz_entry modified = frz_entry_column_update(entry, attempt);
     bool lineage_holds = same_lineage(done, entry) || result->rows == result->record_count;
     /* written_ids is ascending, so the lineage column's id, the largest, is the last */
-    FRZ_TRY(column_file_of(attempt, result->location, result->bytes, bound->written_ids,
+    FRZ_TRY(column_file_of(a->commit, result->location, result->bytes, bound->written_ids,
                            bound->written_count - (lineage_holds ? 0 : 1), &added[0], err));
     if (!lineage_holds) {
-        FRZ_TRY(lineage_entry(job, attempt, entry, done, sync_each, &added[added_count++], err));
+        FRZ_TRY(lineage_entry(a, entry, done, &added[added_count++], err));
     }
-    FRZ_TRY(update_column_files(attempt->arena, &modified, bound->written_ids, bound->written_count,
-                                added, added_count, err));
-    FRZ_TRY(update_stats(attempt->arena, &modified, bound->written_ids, bound->written_count,
+    FRZ_TRY(update_column_files(a->commit->arena, modified, bound->written_ids,
+                                bound->written_count, added, added_count, err));
+    FRZ_TRY(update_stats(a->commit->arena, modified, bound->written_ids, bound->written_count,
                          result->stats, result->stats_count, err));
-    modified.sort_order_id = -1; /* rows may not be in order any more */
-    FRZ_TRY(frz_commit_plan_add(attempt, plan, &replaced, err));
-    FRZ_TRY(frz_commit_plan_add(attempt, plan, &modified, err));
-    plan->rows += result->rows;
+out:
+    return rc;
+}
+
+/* Rows that only delete files told, and those of the newest entry's own vector, which another
+ * writer may have written since. */
+static frz_code renew_vector(update_attempt *a, const frz_entry *entry, const done_file *done,
+                             frz_entry *modified, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_file_deletes *own = NULL;
+    frz_positions *all = NULL;
+    const frz_positions *sets[2] = {done->result.deleted};
+    size_t count = 1;
+    if (done->result.deleted == NULL) {
+        return FRZ_OK;
+    }
+    FRZ_TRY(frz_file_deletes_find(NULL, a->commit->table, entry, &own, err));
+    if (own != NULL) {
+        sets[count++] = frz_file_deletes_positions(own);
+    }
+    FRZ_TRY(frz_positions_union(a->job->env, sets, count, &all, err));
+    FRZ_TRY(frz_commit_vectors_add(&a->vectors, all, modified, err));
+out:
+    frz_positions_free(all);
+    frz_file_deletes_free(own);
+    return rc;
+}
+
+static void renew_order(update_attempt *a, const done_file *done, frz_entry *modified)
+{
+    if (update_touches_order(&a->job->plan, &a->commit->table->metadata, modified->sort_order_id)) {
+        modified->sort_order_id = -1; /* rows may not be in order any more */
+    }
+    if (done->result.leaves_partition) {
+        modified->spec_id = -1;
+        modified->partition_count = 0;
+        a->plan->unpartitioned_spec = true;
+    }
+}
+
+static frz_code add_change(update_attempt *a, const frz_entry *entry, const done_file *done,
+                           frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_commit_plan *plan = a->plan;
+    frz_entry modified = frz_entry_column_update(entry, a->commit);
+    FRZ_TRY(renew_files(a, entry, done, &modified, err));
+    FRZ_TRY(renew_vector(a, entry, done, &modified, err));
+    renew_order(a, done, &modified);
+    FRZ_TRY(frz_commit_plan_change(a->commit, plan, entry, &modified, err));
+    plan->rows += done->result.rows;
     plan->data_files++;
     plan->live_data_bytes += entry->file_size;
     for (size_t i = 0; i < entry->column_file_count; i++) {
@@ -198,43 +252,45 @@ out:
     return rc;
 }
 
-static frz_code add_existing(const frz_commit_attempt *attempt, const frz_entry *entry,
-                             frz_commit_plan *plan, frz_error *err)
-{
-    frz_entry existing = frz_entry_existing(entry);
-    return frz_commit_plan_add(attempt, plan, &existing, err);
-}
-
-static frz_code build_entry(update_job *job, const frz_commit_attempt *attempt,
-                            const frz_entry *entry, bool sync_each, frz_commit_plan *plan,
-                            frz_error *err)
+static frz_code build_entry(update_attempt *a, const frz_entry *entry, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    if (!frz_entry_may_match(entry, job->plan.filter)) {
-        return add_existing(attempt, entry, plan, err);
-    }
+    update_job *job = a->job;
     done_file *done = find_done(job, entry);
-    if (done == NULL || !values_hold(job, done, attempt, entry)) {
-        FRZ_TRY(remember(job, attempt, entry, &done, err));
-        FRZ_TRY(update_file(&job->plan, attempt, entry, sync_each, &done->result, err));
+    if (done == NULL || !values_hold(job, done, a->commit, entry)) {
+        FRZ_TRY(remember(job, a->commit, entry, &done, err));
+        FRZ_TRY(update_file(&job->plan, a->commit, entry, a->deletes, a->sync_each, &done->result,
+                            err));
     }
-    if (done->result.location == NULL) {
-        FRZ_TRY(add_existing(attempt, entry, plan, err));
-    } else {
-        FRZ_TRY(add_pair(job, attempt, entry, done, sync_each, plan, err));
+    if (done->result.location != NULL) {
+        FRZ_TRY(add_change(a, entry, done, err));
     }
 out:
     return rc;
 }
 
-/* How many data files may get a column file. */
-static size_t count_matches(const update_job *job, const frz_entry *const *entries, size_t count)
+/* The data files that may hold rows to update, and what deletes rows of them. */
+static frz_code find_files(update_attempt *a, frz_file_plan **files,
+                           const frz_entry *const **entries, size_t *count, frz_error *err)
 {
-    size_t matches = 0;
-    for (size_t i = 0; i < count; i++) {
-        matches += frz_entry_may_match(entries[i], job->plan.filter);
+    frz_code rc = FRZ_OK;
+    const frz_commit_attempt *commit = a->commit;
+    const frz_file_plan_options options = {.snapshot = commit->parent,
+                                           .schema = commit->schema,
+                                           .filter = a->job->plan.filter,
+                                           .all_stats = true,
+                                           .tree = commit->tree};
+    const frz_delete_options deletes = {.schema = commit->schema};
+    if (commit->tree == NULL) {
+        return FRZ_OK;
     }
-    return matches;
+    if (frz_tree_has_delete_files(commit->tree)) {
+        FRZ_TRY(frz_delete_index_open(commit->table, commit->tree, &deletes, &a->deletes, err));
+    }
+    FRZ_TRY(frz_file_plan_open(commit->table, &options, files, err));
+    FRZ_TRY(frz_file_plan_collect(*files, commit->arena, entries, count, err));
+out:
+    return rc;
 }
 
 static frz_code build(void *ctx, const frz_commit_attempt *attempt, frz_commit_plan *plan,
@@ -242,23 +298,28 @@ static frz_code build(void *ctx, const frz_commit_attempt *attempt, frz_commit_p
 {
     frz_code rc = FRZ_OK;
     update_job *job = ctx;
+    update_attempt a = {.job = job, .commit = attempt, .plan = plan};
+    frz_file_plan *files = NULL;
     const frz_entry *const *entries = NULL;
     size_t count = 0;
+    frz_commit_vectors_init(&a.vectors, attempt);
     sort_done(job);
     update_plan_unbind(&job->plan);
     FRZ_TRY(update_plan_bind(&job->plan, &attempt->table->metadata, attempt->schema, err));
-    if (attempt->manifest != NULL) {
-        FRZ_TRY(frz_manifest_live(attempt->manifest, &entries, &count, err));
-    }
-    bool sync_each = frz_commit_sync_each(attempt, count_matches(job, entries, count));
+    FRZ_TRY(find_files(&a, &files, &entries, &count, err));
+    a.sync_each = frz_commit_sync_each(attempt, count);
     for (size_t i = 0; i < count; i++) {
         FRZ_TRY(frz_progress(job->env, "update", i, count, err));
-        FRZ_TRY(build_entry(job, attempt, entries[i], sync_each, plan, err));
+        FRZ_TRY(build_entry(&a, entries[i], err));
     }
     FRZ_TRY(frz_progress(job->env, "update", count, count, err));
+    FRZ_TRY(frz_commit_vectors_finish(&a.vectors, a.sync_each, err));
     plan->operation = "overwrite";
     plan->nothing = plan->data_files == 0;
 out:
+    frz_commit_vectors_reset(&a.vectors);
+    frz_file_plan_close(files);
+    frz_delete_index_free(a.deletes);
     return rc;
 }
 

@@ -105,10 +105,11 @@ frz_code frz_expr_eval(const frz_bound_expr *expr, const frz_type *batch_type,
                        const struct ArrowArray *batch, int64_t first_row, const uint8_t *selection,
                        struct ArrowArray *out, frz_error *err);
 /* Evaluate a filter: bit set where true (not null, not false). selection has room for
- * (length + 7) / 8 bytes. */
+ * (length + 7) / 8 bytes. among: NULL, or a bitmap of the rows that matter: bits of others are
+ * clear, and they never raise errors. */
 frz_code frz_expr_select(const frz_bound_expr *expr, const frz_type *batch_type,
-                         const struct ArrowArray *batch, int64_t first_row, uint8_t *selection,
-                         int64_t *selected, frz_error *err);
+                         const struct ArrowArray *batch, int64_t first_row, const uint8_t *among,
+                         uint8_t *selection, int64_t *selected, frz_error *err);
 
 /* ---- pruning ---- */
 

@@ -656,20 +656,20 @@ out:
 }
 
 frz_code frz_expr_select(const frz_bound_expr *expr, const frz_type *batch_type,
-                         const struct ArrowArray *batch, int64_t first_row, uint8_t *selection,
-                         int64_t *selected, frz_error *err)
+                         const struct ArrowArray *batch, int64_t first_row, const uint8_t *among,
+                         uint8_t *selection, int64_t *selected, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     expr_eval eval;
     expr_truth truth = {0};
     assert(expr->root->type->id == FRZ_TYPE_BOOLEAN);
     eval_init(&eval, expr, batch_type, batch, first_row, err);
-    FRZ_TRY(eval_truth(&eval, expr->root, NULL, &truth));
+    FRZ_TRY(eval_truth(&eval, expr->root, among, &truth));
     size_t bytes = frz_bitmap_bytes(eval.length);
-    if (bytes > 0) {
-        memcpy(selection, truth.is_true->data, bytes);
+    for (size_t i = 0; i < bytes; i++) {
+        selection[i] = (uint8_t)(truth.is_true->data[i] & (among == NULL ? 0xff : among[i]));
     }
-    *selected = frz_bitmap_count(truth.is_true->data, 0, eval.length);
+    *selected = frz_bitmap_count(selection, 0, eval.length);
 out:
     expr_truth_reset(&truth);
     frz_arena_reset(&eval.scratch);

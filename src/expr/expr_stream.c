@@ -290,7 +290,7 @@ static frz_code select_rows(const selecting *s, const struct ArrowArray *batch, 
         s->filter_arrays[i] = batch->children[s->filter_places[i]];
     }
     FRZ_TRY(expr_plain_batch(s->plain, s->filter_arrays, first, count, &view, err));
-    FRZ_TRY(frz_expr_select(s->filter, s->filter_type, &view, s->row + first - batch->offset,
+    FRZ_TRY(frz_expr_select(s->filter, s->filter_type, &view, s->row + first - batch->offset, NULL,
                             selection, selected, err));
     for (int64_t i = 0; i < count; i++) {
         if (frz_bit_get(selection, i)) {

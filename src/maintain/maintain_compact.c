@@ -5,6 +5,7 @@
  * files, interactions; statuses, what one commit writes
  */
 #include "maintain/maintain_internal.h"
+#include "scan/scan_plan.h"
 
 /* What became of one entry. The identity is kept to tell whether it is still the newest. */
 typedef struct compact_result {
@@ -19,6 +20,7 @@ typedef struct compact_job {
     size_t result_count, result_capacity;
     frz_parquet_write_options options;
     frz_metrics_config metrics;
+    frz_delete_index *deletes; /* of the attempt; NULL: there are no delete files */
     bool durable;
     int64_t done_rows, total_rows;
 } compact_job;
@@ -28,6 +30,9 @@ typedef struct compact_job {
 static bool same_content(const frz_entry *a, const frz_entry *b)
 {
     return frz_str_equal(a->location, b->location) && a->sequence_number == b->sequence_number &&
+           a->has_deletion_vector == b->has_deletion_vector &&
+           frz_str_equal(a->deletion_vector.location, b->deletion_vector.location) &&
+           a->deletion_vector.offset == b->deletion_vector.offset &&
            frz_maintain_same_column_files(a, b);
 }
 
@@ -51,7 +56,11 @@ static frz_code keep_identity(frz_arena *arena, const frz_entry *entry, frz_entr
     if (files == NULL) {
         return frz_fail_nomem(err, entry->column_file_count * sizeof *files);
     }
+    out->has_deletion_vector = entry->has_deletion_vector;
+    out->deletion_vector.offset = entry->deletion_vector.offset;
     FRZ_TRY(frz_arena_str(arena, entry->location, &out->location, err));
+    FRZ_TRY(
+        frz_arena_str(arena, entry->deletion_vector.location, &out->deletion_vector.location, err));
     for (; out->column_file_count < entry->column_file_count; out->column_file_count++) {
         const frz_column_file *from = &entry->column_files[out->column_file_count];
         frz_column_file *to = &files[out->column_file_count];
@@ -80,7 +89,7 @@ static frz_code compact_entry(compact_job *job, const frz_commit_attempt *attemp
     compact_result *result = &job->results[job->result_count];
     *result = (compact_result){0};
     FRZ_TRY(keep_identity(&job->arena, entry, &result->source, err));
-    FRZ_TRY(frz_compact_file(attempt, entry, &job->options, job->durable, &job->arena,
+    FRZ_TRY(frz_compact_file(attempt, entry, job->deletes, &job->options, job->durable, &job->arena,
                              &result->file, err));
     job->result_count++;
     *out = result;
@@ -105,25 +114,29 @@ static frz_code plan_replacement(compact_job *job, const frz_commit_attempt *att
                                  frz_commit_plan *plan, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    frz_entry old = frz_entry_deleted(source, attempt);
     frz_entry entry = frz_entry_added(attempt);
     frz_field_stats *stats = NULL;
-    FRZ_TRY(frz_commit_plan_add(attempt, plan, &old, err));
+    plan->rows += file->record_count;
+    plan->data_files++;
+    plan->live_data_bytes += entry_bytes(source);
+    if (file->location == NULL) {
+        return frz_commit_plan_change(attempt, plan, source, NULL, err);
+    }
     FRZ_TRY(frz_arena_str(attempt->arena,
                           frz_table_relativize(attempt->table, frz_str_from(file->location)),
                           &entry.location, err));
     FRZ_TRY(frz_metrics_apply(&job->metrics, file->stats, file->stats_count, attempt->arena, &stats,
                               &entry.stats_count, err));
     entry.stats = stats;
-    entry.record_count = source->record_count;
+    entry.record_count = file->record_count;
     entry.file_size = file->file_size;
     entry.split_offsets = file->split_offsets;
     entry.split_count = file->split_count;
     entry.sort_order_id = source->sort_order_id;
-    FRZ_TRY(frz_commit_plan_add(attempt, plan, &entry, err));
-    plan->rows += source->record_count;
-    plan->data_files++;
-    plan->live_data_bytes += entry_bytes(source);
+    entry.spec_id = source->spec_id;
+    entry.partition = source->partition;
+    entry.partition_count = source->partition_count;
+    FRZ_TRY(frz_commit_plan_change(attempt, plan, source, &entry, err));
 out:
     return rc;
 }
@@ -133,10 +146,6 @@ static frz_code plan_entry(compact_job *job, const frz_commit_attempt *attempt,
 {
     frz_code rc = FRZ_OK;
     const compact_result *result = NULL;
-    if (entry->column_file_count == 0) {
-        frz_entry existing = frz_entry_existing(entry);
-        return frz_commit_plan_add(attempt, plan, &existing, err);
-    }
     FRZ_TRY(frz_progress(job->env, "compact", (uint64_t)job->done_rows, (uint64_t)job->total_rows,
                          err));
     FRZ_TRY(compact_entry(job, attempt, entry, &result, err));
@@ -146,29 +155,58 @@ out:
     return rc;
 }
 
+/* Data files that have column files. */
+static frz_code find_files(compact_job *job, const frz_commit_attempt *attempt,
+                           const frz_entry ***out, size_t *count, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_file_plan *plan = NULL;
+    const frz_entry *const *entries = NULL;
+    size_t all = 0;
+    const frz_file_plan_options options = {.snapshot = attempt->parent,
+                                           .schema = attempt->schema,
+                                           .all_stats = true,
+                                           .tree = attempt->tree};
+    *count = 0;
+    job->done_rows = job->total_rows = 0;
+    if (attempt->tree == NULL) {
+        return FRZ_OK;
+    }
+    FRZ_TRY(frz_file_plan_open(attempt->table, &options, &plan, err));
+    FRZ_TRY(frz_file_plan_collect(plan, attempt->arena, &entries, &all, err));
+    const frz_entry **chosen = frz_arena_array(attempt->arena, all, sizeof *chosen);
+    FRZ_TRY(chosen == NULL ? frz_fail_nomem(err, all * sizeof *chosen) : FRZ_OK);
+    for (size_t i = 0; i < all; i++) {
+        if (entries[i]->column_file_count > 0) {
+            chosen[(*count)++] = entries[i];
+            job->total_rows += entries[i]->record_count;
+        }
+    }
+    *out = chosen;
+out:
+    frz_file_plan_close(plan);
+    return rc;
+}
+
 static frz_code compact_build(void *ctx, const frz_commit_attempt *attempt, frz_commit_plan *plan,
                               frz_error *err)
 {
     frz_code rc = FRZ_OK;
     compact_job *job = ctx;
-    const frz_entry *const *entries = NULL;
-    size_t count = 0, changing = 0;
+    const frz_entry **entries = NULL;
+    size_t count = 0;
     const frz_metadata *metadata = &attempt->table->metadata;
-    if (attempt->manifest != NULL) {
-        FRZ_TRY(frz_manifest_live(attempt->manifest, &entries, &count, err));
-    }
-    job->done_rows = job->total_rows = 0;
-    for (size_t i = 0; i < count; i++) {
-        bool changes = entries[i]->column_file_count > 0;
-        changing += changes;
-        job->total_rows += changes ? entries[i]->record_count : 0;
-    }
-    plan->nothing = changing == 0;
+    FRZ_TRY(find_files(job, attempt, &entries, &count, err));
+    plan->nothing = count == 0;
     if (plan->nothing) {
         goto out;
     }
+    if (frz_tree_has_delete_files(attempt->tree)) {
+        const frz_delete_options options = {.schema = attempt->schema};
+        FRZ_TRY(frz_delete_index_open(attempt->table, attempt->tree, &options, &job->deletes, err));
+    }
     plan->operation = "replace";
-    job->durable = frz_commit_sync_each(attempt, changing);
+    job->durable = frz_commit_sync_each(attempt, count);
     FRZ_TRY(frz_write_parquet_options(metadata, &job->options, err));
     job->options.durable = job->durable;
     FRZ_TRY(frz_metrics_config_of(metadata, attempt->schema, attempt->arena, &job->metrics, err));
@@ -178,6 +216,8 @@ static frz_code compact_build(void *ctx, const frz_commit_attempt *attempt, frz_
     FRZ_TRY(frz_progress(job->env, "compact", (uint64_t)job->total_rows, (uint64_t)job->total_rows,
                          err));
 out:
+    frz_delete_index_free(job->deletes);
+    job->deletes = NULL;
     return rc;
 }
 

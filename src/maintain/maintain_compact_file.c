@@ -2,12 +2,13 @@
  * Compaction of one data file: base and column files become one new file.
  *
  * Invariants:
- *  1. The new file has the base's rows in the base's order and the base's row-group boundaries.
+ *  1. The new file has the base's live rows in the base's order, and its row groups end where the
+ *     base's do; a row group without a live row is left out.
  *  2. A field comes from the one file that the stitching reader would take it from. Fields that no
  *     file stores are left out, so that their defaults go on applying.
  *  3. Encoded chunks are copied as they are where a file has a row group of exactly the same rows
- *     and stores the field in the layout that would be written; everything else is decoded with
- *     the current types and encoded anew, one column of one row group at a time.
+ *     that are all live, and stores the field in the layout that would be written; all else is
+ * decoded with the current types and encoded anew, one column of one row group at a time.
  *  4. A written field is optional exactly where its source is, whatever the schema says: column
  *     files hold optional columns, and copied chunks keep their repetition.
  *  5. _row_id and _last_updated_sequence_number are written as they read now, never null.
@@ -15,7 +16,6 @@
  * spec: column files, interactions; row lineage, moving rows to another file
  */
 #include "maintain/maintain_internal.h"
-#include "scan/scan_stitch.h"
 
 /* A file that provides fields: the base first, then column files in the entry's order. */
 typedef struct compact_part {
@@ -39,9 +39,11 @@ typedef struct compaction {
     frz_field *written; /* the fields of the new file, lineage last */
     size_t column_count;
     const frz_type *type;
-    frz_row_range *groups; /* those of the base that have rows */
+    frz_live_rows live;
+    frz_row_range *groups; /* those of the base that have live rows */
     size_t group_count;
     frz_stitch *lineage[2]; /* _row_id, _last_updated_sequence_number */
+    const frz_type *lineage_types[2];
     frz_parquet_writer *writer;
 } compaction;
 
@@ -194,8 +196,9 @@ static frz_code plan_groups(compaction *work, frz_error *err)
         return frz_fail_nomem(err, count * sizeof *work->groups);
     }
     for (size_t i = 0; i < count; i++) {
-        if (ends[i] > start) {
-            work->groups[work->group_count++] = (frz_row_range){start, ends[i]};
+        frz_row_range rows = {start, ends[i]};
+        if (frz_live_rows_count(&work->live, rows) > 0) {
+            work->groups[work->group_count++] = rows;
         }
         start = ends[i];
     }
@@ -222,6 +225,20 @@ static bool find_group(const frz_data_file *file, frz_row_range rows, size_t *ou
 
 /* ---- writing ---- */
 
+/* Append the live rows of the one column that a batch has, and release it. */
+static frz_code append_batch(compaction *work, const frz_type *type, size_t index, frz_batch *batch,
+                             frz_error *err)
+{
+    struct ArrowArray *column = batch->array.children[0];
+    frz_code rc = frz_live_rows_pick(work->attempt->env, &work->live, type->fields[0].type,
+                                     batch->first_row, column, err);
+    if (rc == FRZ_OK && column->length > 0) {
+        rc = frz_parquet_writer_append_column(work->writer, index, column, err);
+    }
+    frz_array_release(&batch->array);
+    return rc;
+}
+
 static frz_code decode_column(compaction *work, const compact_column *column, size_t index,
                               frz_row_range rows, frz_error *err)
 {
@@ -232,9 +249,7 @@ static frz_code decode_column(compaction *work, const compact_column *column, si
     for (;;) {
         frz_batch batch = {0};
         FRZ_TRY(frz_data_reader_next(reader, &batch, err));
-        rc = frz_parquet_writer_append_column(work->writer, index, batch.array.children[0], err);
-        frz_array_release(&batch.array);
-        FRZ_TRY(rc);
+        FRZ_TRY(append_batch(work, column->request, index, &batch, err));
     }
 out:
     frz_data_reader_close(reader);
@@ -242,8 +257,8 @@ out:
 }
 
 /* Append what a stitching reader yields until the given row. */
-static frz_code append_stitched(compaction *work, frz_stitch *stitch, size_t index, int64_t end,
-                                frz_error *err)
+static frz_code append_stitched(compaction *work, frz_stitch *stitch, const frz_type *type,
+                                size_t index, int64_t end, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     for (int64_t at = -1; at < end;) {
@@ -255,9 +270,7 @@ static frz_code append_stitched(compaction *work, frz_stitch *stitch, size_t ind
         }
         FRZ_TRY(rc);
         at = batch.first_row + batch.array.length;
-        rc = frz_parquet_writer_append_column(work->writer, index, batch.array.children[0], err);
-        frz_array_release(&batch.array);
-        FRZ_TRY(rc);
+        FRZ_TRY(append_batch(work, type, index, &batch, err));
     }
 out:
     return rc;
@@ -269,8 +282,9 @@ static frz_code stitch_column(compaction *work, const compact_column *column, si
     frz_code rc = FRZ_OK;
     frz_stitch *stitch = NULL;
     frz_stitch_request request = {.projection = column->request, .ranges = &rows, .range_count = 1};
+    frz_live_rows_request(&work->live, &request);
     FRZ_TRY(frz_stitch_open(work->attempt->table, work->entry, &request, &stitch, err));
-    FRZ_TRY(append_stitched(work, stitch, index, rows.end, err));
+    FRZ_TRY(append_stitched(work, stitch, column->request, index, rows.end, err));
 out:
     frz_stitch_close(stitch);
     return rc;
@@ -282,7 +296,8 @@ static frz_code write_column(compaction *work, size_t index, frz_row_range rows,
     const compact_column *column = &work->columns[index];
     size_t group;
     bool done = false;
-    if (column->part == FRZ_PART_MIXED) {
+    bool all_live = frz_live_rows_count(&work->live, rows) == rows.end - rows.start;
+    if (column->part == FRZ_PART_MIXED || !all_live) {
         return stitch_column(work, column, index, rows, err);
     }
     const frz_data_file *file = work->parts[column->part].file;
@@ -302,12 +317,14 @@ out:
 static frz_code write_group(compaction *work, frz_row_range rows, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    FRZ_TRY(frz_parquet_writer_begin_group(work->writer, rows.end - rows.start, err));
+    FRZ_TRY(
+        frz_parquet_writer_begin_group(work->writer, frz_live_rows_count(&work->live, rows), err));
     for (size_t i = 0; i < work->column_count; i++) {
         FRZ_TRY(write_column(work, i, rows, err));
     }
     for (size_t i = 0; i < 2; i++) {
-        FRZ_TRY(append_stitched(work, work->lineage[i], work->column_count + i, rows.end, err));
+        FRZ_TRY(append_stitched(work, work->lineage[i], work->lineage_types[i],
+                                work->column_count + i, rows.end, err));
     }
     FRZ_TRY(frz_parquet_writer_end_group(work->writer, err));
 out:
@@ -322,7 +339,9 @@ static frz_code open_lineage(compaction *work, frz_error *err)
     for (size_t i = 0; i < 2 && work->group_count > 0; i++) {
         frz_stitch_request request = {.ranges = work->groups, .range_count = work->group_count};
         FRZ_TRY(frz_type_struct_of(&work->arena, &work->written[work->column_count + i], 1,
-                                   &request.projection, err));
+                                   &work->lineage_types[i], err));
+        request.projection = work->lineage_types[i];
+        frz_live_rows_request(&work->live, &request);
         FRZ_TRY(
             frz_stitch_open(work->attempt->table, work->entry, &request, &work->lineage[i], err));
     }
@@ -332,9 +351,10 @@ out:
 
 /* ---- statistics ---- */
 
-/* What the chunks did not tell, the old entry may: it describes the same values. */
-static frz_code complete_stats(frz_arena *arena, const frz_entry *entry, frz_field_stats *stats,
-                               frz_error *err)
+/* What the chunks did not tell, the old entry may: it describes the same values, or, if rows were
+ * left out, these and more. */
+static frz_code complete_stats(frz_arena *arena, const frz_entry *entry, bool same_rows,
+                               frz_field_stats *stats, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     const frz_field_stats *old = frz_entry_stats(entry, stats->field_id);
@@ -351,7 +371,10 @@ static frz_code complete_stats(frz_arena *arena, const frz_entry *entry, frz_fie
         stats->has_upper = takes = true;
     }
     if (takes) {
-        stats->tight_bounds = old->tight_bounds;
+        stats->tight_bounds = same_rows ? old->tight_bounds : 0;
+    }
+    if (!same_rows) {
+        return FRZ_OK;
     }
     if (stats->value_count == FRZ_STAT_UNKNOWN) {
         stats->value_count = old->value_count;
@@ -395,6 +418,7 @@ static void compaction_end(compaction *work)
     for (size_t i = 0; work->parts != NULL && i < work->part_count; i++) {
         frz_data_file_close(work->parts[i].file);
     }
+    frz_live_rows_reset(work->attempt->env, &work->live);
     frz_arena_reset(&work->arena);
 }
 
@@ -415,16 +439,21 @@ out:
 }
 
 frz_code frz_compact_file(const frz_commit_attempt *attempt, const frz_entry *entry,
-                          const frz_parquet_write_options *options, bool durable, frz_arena *arena,
-                          frz_compacted *out, frz_error *err)
+                          frz_delete_index *deletes, const frz_parquet_write_options *options,
+                          bool durable, frz_arena *arena, frz_compacted *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     char *location = NULL;
     frz_parquet_written written = {0};
     compaction work = {.attempt = attempt, .entry = entry};
     frz_arena_init(&work.arena, attempt->env, FRZ_ARENA_NO_LIMIT);
+    FRZ_TRY(frz_live_rows_find(attempt->table, entry, deletes, &work.arena, &work.live, err));
+    if (work.live.count == 0) {
+        *out = (frz_compacted){0};
+        goto out;
+    }
     FRZ_TRY(compaction_begin(&work, err));
-    FRZ_TRY(frz_commit_data_path(attempt, "", &location, err));
+    FRZ_TRY(frz_commit_new_path(attempt, ".parquet", &location, err));
     FRZ_TRY(write_file(&work, location, options, durable, arena, &written, err));
     rc = frz_commit_track(attempt, location, written.file_size, true, err);
     if (rc != FRZ_OK) {
@@ -432,11 +461,12 @@ frz_code frz_compact_file(const frz_commit_attempt *attempt, const frz_entry *en
         goto out;
     }
     for (size_t i = 0; i < written.stats_count; i++) {
-        FRZ_TRY(complete_stats(arena, entry, &written.stats[i], err));
+        FRZ_TRY(complete_stats(arena, entry, work.live.bits == NULL, &written.stats[i], err));
     }
     /* the result may outlive the version of the table that the types belong to */
     FRZ_TRY(frz_stats_own_types(arena, written.stats, written.stats_count, err));
-    *out = (frz_compacted){.file_size = written.file_size,
+    *out = (frz_compacted){.record_count = work.live.count,
+                           .file_size = written.file_size,
                            .split_offsets = written.split_offsets,
                            .split_count = written.split_count,
                            .stats = written.stats,

@@ -142,6 +142,10 @@ enum { /* deletion_vector */
        META_DV_COUNT
 };
 
+/* The statuses in the order of manifest_info, ADDED first. */
+#define META_STATUS_COUNT 5
+extern const frz_status meta_info_order[META_STATUS_COUNT];
+
 enum { /* manifest_info: files and rows counts of the five statuses stand in the same order */
        META_INFO_FILES,
        META_INFO_ROWS = 5,
@@ -184,10 +188,11 @@ typedef struct meta_manifest_row {
     int at[META_COLUMN_COUNT]; /* place of each column in it, or -1 */
 } meta_manifest_row;
 
-/* The tracked_file struct with content_stats of these shapes and without partition. content_stats
- * is left out if there are no shapes. */
+/* The tracked_file struct with content_stats of these shapes, left out if there are none, and
+ * partition tuples of this type; NULL: none. */
 frz_code meta_manifest_row_to_write(frz_arena *arena, const meta_stats_shape *shapes, size_t count,
-                                    meta_manifest_row *out, frz_error *err);
+                                    const frz_type *partition, meta_manifest_row *out,
+                                    frz_error *err);
 /* The same as asked of a file: only those columns of a set that the file has, everything optional,
  * counts of files as long. partition: type of the tuple, NULL: none. */
 frz_code meta_manifest_row_to_read(frz_arena *arena, const meta_stats_shape *shapes, size_t count,
@@ -218,6 +223,10 @@ bool meta_type_has_bounds(const frz_type *type);
 /* The type of a field's statistics, that of the schema; NULL: it has none. */
 const frz_type *meta_stats_type_of(const meta_entry_rules *rules, const frz_schema *schema,
                                    int32_t field_id);
+/* The type of partition tuples in manifests: the fields of all specs of the table, each once, by
+ * ascending id; NULL: none has a type. spec: partition tuple (meta_partition_type.c) */
+frz_code meta_partition_type(const frz_metadata *metadata, frz_arena *arena, const frz_type **out,
+                             frz_error *err);
 /* True if the partition spec of this id has fields. */
 bool meta_spec_is_partitioned(const frz_metadata *metadata, int32_t spec_id);
 

@@ -158,6 +158,31 @@ static frz_code change_schema(json_change *c, const frz_metadata_change *change,
                : meta_json_no_memory(err);
 }
 
+/* Entries with a null spec id are of any spec without fields; there must be one. spec: partition
+ * tuple */
+static frz_code have_unpartitioned_spec(json_change *c, frz_error *err)
+{
+    json_t *specs = meta_json_own(c->json, "partition-specs", JSON_ARRAY);
+    json_int_t id = -1;
+    size_t i;
+    json_t *spec;
+    json_array_foreach(specs, i, spec)
+    {
+        if (json_array_size(json_object_get(spec, "fields")) == 0) {
+            return FRZ_OK;
+        }
+        id = FRZ_MAX(id, json_integer_value(json_object_get(spec, "spec-id")));
+    }
+    if (id >= INT32_MAX) {
+        return frz_fail(err, FRZ_E_LIMIT, "partition spec ids beyond %d are needed", INT32_MAX);
+    }
+    spec = json_object();
+    bool made = specs != NULL && spec != NULL && meta_json_put_i64(spec, "spec-id", id + 1) &&
+                meta_json_put(spec, "fields", json_array()) && json_array_append(specs, spec) == 0;
+    json_decref(spec);
+    return made ? FRZ_OK : meta_json_no_memory(err);
+}
+
 static frz_code snapshot_json(const json_change *c, const frz_snapshot *s, json_t **out,
                               frz_error *err)
 {
@@ -317,6 +342,9 @@ frz_code meta_json_change(const frz_env *env, const json_t *base, const char *pr
         FRZ_TRY(properties != NULL ? put_pairs(properties, change->set_properties,
                                                change->set_property_count, "property", err)
                                    : meta_json_no_memory(err));
+    }
+    if (change->unpartitioned_spec) {
+        FRZ_TRY(have_unpartitioned_spec(&c, err));
     }
     if (change->snapshot != NULL) {
         FRZ_TRY(change_snapshot(&c, change, err));

@@ -148,7 +148,7 @@ static frz_code make_entry(part *p, const meta_tracked_row *row, const meta_kept
 {
     frz_code rc = FRZ_OK;
     frz_entry *e = &p->entries[p->made];
-    *e = (frz_entry){.position = kept->position};
+    *e = (frz_entry){.manifest = p->reader->manifest, .position = kept->position};
     FRZ_TRY(meta_tracked_file(row, p->arena, e, err));
     FRZ_TRY(meta_tracked_head(row, &p->reader->parent, e, err));
     e->first_row_id = kept->first_row_id;

@@ -358,7 +358,8 @@ static frz_code read_row(const legacy_row *r, frz_arena *arena, const frz_type *
                          frz_error *err)
 {
     bool wanted = false;
-    frz_entry e = {.position = r->reader->position++, .is_legacy = true};
+    frz_entry e = {
+        .manifest = r->reader->manifest, .position = r->reader->position++, .is_legacy = true};
     frz_code rc = decide(r, &e, &wanted, err);
     if (rc == FRZ_OK && wanted) {
         rc = meta_want_text(member(r, META_DF_FILE_PATH), "file_path", arena, &e.location, err);

@@ -55,6 +55,8 @@ typedef struct frz_deletion_vector {
     frz_str key_metadata; /* of the Puffin file; ptr NULL: none */
 } frz_deletion_vector;
 
+#define FRZ_IN_ROOT SIZE_MAX
+
 /* One row of a manifest. Values that may be null say how. */
 typedef struct frz_entry {
     frz_status status;
@@ -83,11 +85,15 @@ typedef struct frz_entry {
     const int32_t *equality_ids; /* EQUALITY_DELETES */
     size_t equality_id_count;
     frz_str referenced_data_file; /* delete files for one data file, as recorded; ptr NULL: none */
-    int64_t position;             /* ordinal number of the entry in its manifest */
-    bool is_masked;               /* not live by the manifest's deletion vector */
-    bool is_legacy;               /* of a manifest of versions 1 to 3 */
-    frz_str key_metadata;         /* ptr NULL: none */
+    size_t manifest;      /* of the tree that it was read from; FRZ_IN_ROOT: the root itself */
+    int64_t position;     /* ordinal number of the entry in its manifest */
+    bool is_masked;       /* not live by the manifest's deletion vector */
+    bool is_legacy;       /* of a manifest of versions 1 to 3 */
+    frz_str key_metadata; /* ptr NULL: none */
 } frz_entry;
+
+/* A copy that leans on nothing but the arena and the types of its values. */
+frz_code frz_entry_copy(frz_arena *arena, const frz_entry *entry, frz_entry *out, frz_error *err);
 
 /* ---- reading (meta_manifest_read.c) ---- */
 
@@ -122,11 +128,22 @@ frz_code frz_entry_check_column_files(const frz_table *table, const frz_schema *
 
 /* ---- writing (meta_manifest_write.c) ---- */
 
-/* Write a root manifest of entries. Statistics are written for stats_fields (ids, from the metrics
- * configuration); others are dropped. Returns its size. */
+typedef struct frz_manifest_file frz_manifest_file; /* meta_tree.h */
+
+/* The rows of a manifest: data files and, in a root, manifests behind them. */
+typedef struct frz_manifest_rows {
+    const frz_entry *const *entries;
+    size_t entry_count;
+    const frz_manifest_file *const *manifests;
+    size_t manifest_count;
+    bool is_leaf; /* added entries may lack the numbers that they inherit (FRZ_NO_VALUE) */
+} frz_manifest_rows;
+
+/* Write a manifest. Statistics are written for the fields that the metrics configuration names;
+ * others are dropped. Returns its size. */
 frz_code frz_manifest_write(const frz_table *table, const char *location, const frz_schema *schema,
-                            const frz_entry *const *entries, size_t entry_count, bool durable,
-                            int64_t *bytes, frz_error *err);
+                            const frz_manifest_rows *rows, bool durable, int64_t *bytes,
+                            frz_error *err);
 
 /* ---- metrics configuration (meta_metrics.c): write.metadata.metrics.* ---- */
 

@@ -44,6 +44,10 @@ static const meta_field_row info_rows[META_INFO_COUNT] = {
     {"format_version", FRZ_ID_MANIFEST_FORMAT_VERSION, FRZ_TYPE_INT, true},
 };
 
+const frz_status meta_info_order[META_STATUS_COUNT] = {FRZ_STATUS_ADDED, FRZ_STATUS_EXISTING,
+                                                       FRZ_STATUS_DELETED, FRZ_STATUS_REPLACED,
+                                                       FRZ_STATUS_MODIFIED};
+
 static const meta_field_row column_rows[META_COLUMN_COUNT] = {
     [META_TRACKING] = {"tracking", FRZ_ID_TRACKING, FRZ_TYPE_STRUCT, true},
     [META_CONTENT_TYPE] = {"content_type", FRZ_ID_CONTENT_TYPE, FRZ_TYPE_INT, true},
@@ -263,9 +267,13 @@ out:
 }
 
 frz_code meta_manifest_row_to_write(frz_arena *arena, const meta_stats_shape *shapes, size_t count,
-                                    meta_manifest_row *out, frz_error *err)
+                                    const frz_type *partition, meta_manifest_row *out,
+                                    frz_error *err)
 {
-    const row_parts parts = {.shapes = shapes, .shape_count = count, .columns = META_COLUMNS_ALL};
+    const row_parts parts = {.shapes = shapes,
+                             .shape_count = count,
+                             .partition = partition,
+                             .columns = META_COLUMNS_ALL};
     return row_make(arena, &parts, out, err);
 }
 

@@ -226,6 +226,7 @@ typedef struct frz_metadata_change {
     int32_t last_column_id;       /* with schema */
     const frz_property_kv *set_properties;
     size_t set_property_count;
+    bool unpartitioned_spec; /* have a spec without fields, not as the default */
 } frz_metadata_change;
 
 /* A changed copy of a document: snapshot-log, metadata-log (previous_location, capped by

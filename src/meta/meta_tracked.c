@@ -394,15 +394,11 @@ out:
 
 /* ---- entries of manifests ---- */
 
-/* Counts stand in the order of the specification's table, ADDED first. */
-static const frz_status info_order[] = {FRZ_STATUS_ADDED, FRZ_STATUS_EXISTING, FRZ_STATUS_DELETED,
-                                        FRZ_STATUS_REPLACED, FRZ_STATUS_MODIFIED};
-
 static frz_code read_counts(meta_cell info, frz_manifest_file *file, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    for (size_t i = 0; i < FRZ_ARRAY_COUNT(info_order); i++) {
-        frz_status status = info_order[i];
+    for (size_t i = 0; i < META_STATUS_COUNT; i++) {
+        frz_status status = meta_info_order[i];
         FRZ_TRY(meta_want_count(meta_cell_member(info, META_INFO_FILES + (int)i),
                                 "manifest_info: files count", &file->files[status], err));
         FRZ_TRY(meta_want_count(meta_cell_member(info, META_INFO_ROWS + (int)i),
@@ -487,6 +483,7 @@ frz_code meta_tracked_manifest_of(const meta_tracked_row *row, const frz_entry *
         .file = {.content = entry->content,
                  .status = entry->status,
                  .location = entry->location,
+                 .file_format = entry->file_format,
                  .length = entry->file_size,
                  .spec_id = entry->spec_id,
                  .snapshot_id = entry->snapshot_id,
@@ -494,7 +491,8 @@ frz_code meta_tracked_manifest_of(const meta_tracked_row *row, const frz_entry *
                  .sequence_number = entry->sequence_number,
                  .first_row_id = entry->first_row_id,
                  .entry_count = entry->record_count < 0 ? FRZ_NO_VALUE : entry->record_count,
-                 .position = entry->position},
+                 .position = entry->position,
+                 .key_metadata = entry->key_metadata},
         .dv = meta_cell_str(meta_cell_member(info, META_INFO_DV)),
         .deleted_positions = meta_cell_str(meta_cell_member(tracking, META_DELETED_POSITIONS)),
         .replaced_positions = meta_cell_str(meta_cell_member(tracking, META_REPLACED_POSITIONS)),

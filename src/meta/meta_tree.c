@@ -81,7 +81,8 @@ static frz_code take_entry(frz_tree *tree, const frz_entry *entry, frz_error *er
     frz_code rc =
         FRZ_GROW(tree->env, &tree->entries, &tree->entry_capacity, tree->entry_count, err);
     if (rc == FRZ_OK) {
-        tree->entries[tree->entry_count++] = *entry;
+        tree->entries[tree->entry_count] = *entry;
+        tree->entries[tree->entry_count++].manifest = FRZ_IN_ROOT;
     }
     return rc;
 }
@@ -205,4 +206,32 @@ const frz_entry *frz_tree_entry(const frz_tree *tree, size_t i)
 {
     assert(i < tree->entry_count);
     return &tree->entries[i];
+}
+
+/* ---- how many entries are live ---- */
+
+/* Entries that were live when the manifest was written, or FRZ_NO_VALUE. */
+static int64_t live_of(const int64_t counts[5])
+{
+    int64_t sum = 0;
+    for (int status = FRZ_STATUS_EXISTING; status <= FRZ_STATUS_MODIFIED; status++) {
+        if (frz_status_is_live((frz_status)status) &&
+            (counts[status] == FRZ_NO_VALUE || !frz_add_i64(sum, counts[status], &sum))) {
+            return FRZ_NO_VALUE;
+        }
+    }
+    return sum;
+}
+
+int64_t frz_manifest_live_files(const frz_manifest_file *file)
+{
+    int64_t live = live_of(file->files);
+    int64_t masked = file->dv == NULL ? 0 : file->dv->cardinality;
+    return live == FRZ_NO_VALUE ? live : FRZ_MAX(live - masked, 0);
+}
+
+bool frz_manifest_is_live(const frz_manifest_file *file)
+{
+    bool all_masked = file->dv != NULL && file->dv->cardinality == file->entry_count;
+    return frz_status_is_live(file->status) && !all_masked && live_of(file->files) != 0;
 }

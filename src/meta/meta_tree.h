@@ -21,10 +21,11 @@ typedef struct frz_partition_summary {
 } frz_partition_summary;
 
 /* One manifest of a snapshot, as its root manifest or list describes it. */
-typedef struct frz_manifest_file {
+struct frz_manifest_file {
     frz_content content; /* DATA_MANIFEST or DELETE_MANIFEST */
     frz_status status;   /* of a list: ADDED by the list's snapshot, else EXISTING */
     frz_str location;    /* as recorded */
+    frz_str file_format; /* ptr NULL: not recorded */
     int64_t length;      /* FRZ_NO_VALUE: not recorded */
     int32_t spec_id;     /* of every entry; -1: entries say themselves, or not recorded */
     bool legacy;         /* entries are laid out as in versions 1 to 3 */
@@ -42,8 +43,9 @@ typedef struct frz_manifest_file {
     const frz_mumbling *deleted_positions, *replaced_positions; /* by this snapshot; NULL: none */
     const frz_field_stats *stats; /* of all its entries; those asked for */
     size_t stats_count;
-    int64_t position; /* ordinal number in the root or list */
-} frz_manifest_file;
+    int64_t position;     /* ordinal number in the root or list */
+    frz_str key_metadata; /* ptr NULL: none */
+};
 
 /* Which statistics are decoded. */
 typedef struct frz_stats_choice {
@@ -74,8 +76,17 @@ const frz_manifest_file *frz_tree_manifest(const frz_tree *tree, size_t i);
 /* Data entries in the root manifest itself, in its order, live and others. */
 size_t frz_tree_entry_count(const frz_tree *tree);
 const frz_entry *frz_tree_entry(const frz_tree *tree, size_t i);
+/* False only if no entry of the manifest is live. */
+bool frz_manifest_is_live(const frz_manifest_file *file);
+/* Entries of a manifest that are live, as far as its counts tell; FRZ_NO_VALUE: they do not. */
+int64_t frz_manifest_live_files(const frz_manifest_file *file);
 /* The rules of deleted_positions and replaced_positions, which only readers of changes need. */
 frz_code frz_manifest_file_check_changes(const frz_manifest_file *file, frz_error *err);
+
+/* Make the tree the base of a new root manifest: manifests of data files that have no row ids yet
+ * get them from *next_row_id on, before any entry is read; and what an old list did not record of
+ * a manifest (length, format, counts) is looked up. spec: first v4 commit on an upgraded table */
+frz_code frz_tree_settle(frz_tree *tree, int64_t *next_row_id, frz_error *err);
 
 /* ---- the entries of one manifest ---- */
 

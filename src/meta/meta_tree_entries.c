@@ -61,6 +61,7 @@ frz_code frz_entry_reader_open(const frz_tree *tree, size_t i, const frz_entry_r
     }
     const frz_manifest_file *file = frz_tree_manifest(tree, i);
     reader->tree = tree;
+    reader->manifest = i;
     reader->file = file;
     reader->request = *request;
     frz_arena_init(&reader->arena, tree->env, FRZ_ARENA_NO_LIMIT);

@@ -38,6 +38,7 @@ typedef struct meta_legacy meta_legacy;
 
 struct frz_entry_reader {
     const frz_tree *tree;
+    size_t manifest; /* of the tree */
     const frz_manifest_file *file;
     frz_entry_request request;
     char *location;

@@ -322,6 +322,17 @@ out:
     return rc;
 }
 
+bool frz_tree_has_delete_files(const frz_tree *tree)
+{
+    for (size_t i = 0; i < frz_tree_manifest_count(tree); i++) {
+        const frz_manifest_file *file = frz_tree_manifest(tree, i);
+        if (file->content == FRZ_CONTENT_DELETE_MANIFEST && frz_status_is_live(file->status)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* From the tree's delete manifests, or else from the entries. */
 static frz_code open_index(const frz_table *table, const frz_tree *tree,
                            const frz_entry *const *entries, size_t count,

@@ -18,6 +18,9 @@ typedef struct frz_delete_options {
     size_t key_bytes;      /* about, of keys held at once; 0: 512 MiB */
 } frz_delete_options;
 
+/* False: no rows are deleted but those of the entries' own deletion vectors. */
+bool frz_tree_has_delete_files(const frz_tree *tree);
+
 /* The delete files of a snapshot. Used by one thread at a time. */
 typedef struct frz_delete_index frz_delete_index;
 

@@ -5,17 +5,6 @@
 
 /* ---- opening ---- */
 
-static bool has_delete_files(const frz_tree *tree)
-{
-    for (size_t i = 0; i < frz_tree_manifest_count(tree); i++) {
-        const frz_manifest_file *file = frz_tree_manifest(tree, i);
-        if (file->content == FRZ_CONTENT_DELETE_MANIFEST && frz_status_is_live(file->status)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 frz_code scan_open_deletes(const frz_table *table, frz_file_plan *plan,
                            const frz_delete_options *options, frz_arena *arena,
                            frz_delete_index **out, frz_error *err)
@@ -24,7 +13,7 @@ frz_code scan_open_deletes(const frz_table *table, frz_file_plan *plan,
     const int32_t *keys = NULL;
     size_t count = 0;
     const frz_tree *tree = frz_file_plan_tree(plan);
-    if (!has_delete_files(tree)) {
+    if (!frz_tree_has_delete_files(tree)) {
         return FRZ_OK;
     }
     FRZ_TRY(frz_delete_index_open(table, tree, options, out, err));

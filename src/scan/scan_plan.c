@@ -3,8 +3,6 @@
  */
 #include "scan/scan_plan.h"
 
-#include "meta/meta_mumbling.h"
-
 /* A null in a lineage column stands for a number that the column's bounds do not know. */
 static const frz_field_stats *lookup_stats(void *ctx, int32_t field_id)
 {
@@ -17,34 +15,6 @@ bool frz_entry_may_match(const frz_entry *entry, const frz_bound_expr *filter)
 {
     return filter == NULL ||
            frz_expr_may_match(filter, lookup_stats, NULL, (void *)entry, entry->record_count);
-}
-
-/* ---- manifests ---- */
-
-/* Entries that were live when the manifest was written, or FRZ_NO_VALUE. */
-static int64_t live_of(const int64_t counts[5])
-{
-    int64_t sum = 0;
-    for (int status = FRZ_STATUS_EXISTING; status <= FRZ_STATUS_MODIFIED; status++) {
-        if (frz_status_is_live((frz_status)status) &&
-            (counts[status] == FRZ_NO_VALUE || !frz_add_i64(sum, counts[status], &sum))) {
-            return FRZ_NO_VALUE;
-        }
-    }
-    return sum;
-}
-
-int64_t frz_manifest_live_files(const frz_manifest_file *file)
-{
-    int64_t live = live_of(file->files);
-    int64_t masked = file->dv == NULL ? 0 : file->dv->cardinality;
-    return live == FRZ_NO_VALUE ? live : FRZ_MAX(live - masked, 0);
-}
-
-bool frz_manifest_is_live(const frz_manifest_file *file)
-{
-    bool all_masked = file->dv != NULL && file->dv->cardinality == file->entry_count;
-    return frz_status_is_live(file->status) && !all_masked && live_of(file->files) != 0;
 }
 
 /* ---- columns ---- */

@@ -10,10 +10,6 @@
 
 /* False only if the entry's statistics prove that no row can match. filter may be NULL. */
 bool frz_entry_may_match(const frz_entry *entry, const frz_bound_expr *filter);
-/* False only if no entry of the manifest is live. */
-bool frz_manifest_is_live(const frz_manifest_file *file);
-/* Entries of a manifest that are live, as far as its counts tell; FRZ_NO_VALUE: they do not. */
-int64_t frz_manifest_live_files(const frz_manifest_file *file);
 
 /* ---- the files of a snapshot, one after the other (scan_plan_files.c) ---- */
 
@@ -22,6 +18,7 @@ typedef struct frz_file_plan_options {
     const frz_schema *schema;     /* that is read */
     const frz_bound_expr *filter; /* NULL: all files */
     bool all_stats;               /* statistics of all fields, not only of the filter's */
+    frz_tree *tree;               /* the snapshot's, already open; NULL: the plan opens its own */
     bool reasons;                 /* tell what was skipped by partitions alone; takes time */
 } frz_file_plan_options;
 
@@ -58,6 +55,9 @@ frz_code frz_file_plan_add_stats(frz_file_plan *plan, const int32_t *field_ids, 
                                  frz_error *err);
 /* FRZ_END behind the last task. */
 frz_code frz_file_plan_next(frz_file_plan *plan, frz_planned_file *out, frz_error *err);
+/* The entries of all files that are left, as long as the arena and the tree live. */
+frz_code frz_file_plan_collect(frz_file_plan *plan, frz_arena *arena, const frz_entry *const **out,
+                               size_t *count, frz_error *err);
 const frz_tree *frz_file_plan_tree(const frz_file_plan *plan);
 void frz_file_plan_report_get(const frz_file_plan *plan, frz_file_plan_report *out);
 void frz_file_plan_close(frz_file_plan *plan); /* NULL is fine */

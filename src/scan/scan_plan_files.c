@@ -51,7 +51,7 @@ struct frz_file_plan {
     frz_arena arena;          /* of stats */
     frz_stats_choice stats;
     bool reasons;
-    frz_tree *tree;
+    frz_tree *tree, *own_tree; /* own_tree NULL: it was lent */
     frz_locations locations;
     size_t next_entry;    /* of the root */
     size_t next_manifest; /* not in a slot yet */
@@ -322,6 +322,56 @@ out:
     return rc;
 }
 
+/* ---- all at once ---- */
+
+/* Entries of the root live as long as the tree, others in a part that is read over. */
+static frz_code keep_task(frz_arena *arena, const frz_entry *entry, const frz_entry **out,
+                          frz_error *err)
+{
+    if (entry->manifest == FRZ_IN_ROOT) {
+        *out = entry;
+        return FRZ_OK;
+    }
+    frz_entry *copy = frz_arena_alloc(arena, sizeof *copy);
+    *out = copy;
+    return copy == NULL ? frz_fail_nomem(err, sizeof *copy)
+                        : frz_entry_copy(arena, entry, copy, err);
+}
+
+static frz_code collect(frz_file_plan *plan, frz_arena *arena, const frz_entry ***list,
+                        size_t *capacity, size_t *count, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_planned_file task;
+    while ((rc = frz_file_plan_next(plan, &task, err)) == FRZ_OK) {
+        FRZ_TRY(FRZ_GROW(plan->env, list, capacity, *count, err));
+        FRZ_TRY(keep_task(arena, task.entry, &(*list)[*count], err));
+        ++*count;
+    }
+    rc = rc == FRZ_END ? FRZ_OK : rc;
+out:
+    return rc;
+}
+
+frz_code frz_file_plan_collect(frz_file_plan *plan, frz_arena *arena, const frz_entry *const **out,
+                               size_t *count, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    size_t capacity = 0;
+    const frz_entry **list = NULL, **kept = NULL;
+    *count = 0;
+    FRZ_TRY(collect(plan, arena, &list, &capacity, count, err));
+    kept = frz_arena_array(arena, *count, sizeof *kept);
+    FRZ_TRY(kept == NULL ? frz_fail_nomem(err, *count * sizeof *kept) : FRZ_OK);
+    if (*count > 0) {
+        memcpy(kept, list, *count * sizeof *kept);
+    }
+    *out = kept;
+out:
+    frz_free(plan->env, list);
+    return rc;
+}
+
 /* ---- which statistics ---- */
 
 typedef struct id_collector {
@@ -439,8 +489,11 @@ frz_code frz_file_plan_open(const frz_table *table, const frz_file_plan_options 
     }
     plan->slots = frz_alloc_zero(env, WINDOW_MAX, sizeof *plan->slots);
     FRZ_TRY(plan->slots == NULL ? frz_fail_nomem(err, WINDOW_MAX * sizeof *plan->slots) : FRZ_OK);
-    FRZ_TRY(
-        frz_tree_open(table, options->snapshot, options->schema, &plan->stats, &plan->tree, err));
+    if (options->tree == NULL) {
+        FRZ_TRY(frz_tree_open(table, options->snapshot, options->schema, &plan->stats,
+                              &plan->own_tree, err));
+    }
+    plan->tree = options->tree != NULL ? options->tree : plan->own_tree;
     *out = plan;
     plan = NULL;
 out:
@@ -467,7 +520,7 @@ void frz_file_plan_close(frz_file_plan *plan)
         close_slot(&plan->slots[i]);
     }
     frz_locations_reset(&plan->locations);
-    frz_tree_free(plan->tree);
+    frz_tree_free(plan->own_tree);
     frz_entry_filter_free(plan->filter);
     frz_arena_reset(&plan->arena);
     frz_free(plan->env, plan->slots);

@@ -75,23 +75,6 @@ out:
 
 /* ---- filter and output ---- */
 
-/* A struct that was read with more children than asked for, because keys of deletes are there. */
-static bool has_more(const frz_type *type, const struct ArrowArray *array)
-{
-    if (type->id != FRZ_TYPE_STRUCT) {
-        return false;
-    }
-    if ((size_t)array->n_children > type->field_count) {
-        return true;
-    }
-    for (size_t i = 0; i < type->field_count; i++) {
-        if (has_more(type->fields[i].type, array->children[i])) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Some rows of a column (selection NULL: all), by reference where possible. */
 static frz_code take_column(const frz_scan *scan, const frz_type *type,
                             const struct ArrowArray *source, int64_t rows, const uint8_t *selection,
@@ -99,7 +82,7 @@ static frz_code take_column(const frz_scan *scan, const frz_type *type,
 {
     frz_code rc = FRZ_OK;
     uint8_t *all = NULL;
-    if (selection == NULL && !has_more(type, source)) {
+    if (selection == NULL && !frz_array_has_more(type, source)) {
         return frz_array_slice(scan->env, source, 0, rows, out, err);
     }
     if (selection == NULL) {
@@ -167,61 +150,19 @@ out:
     return rc;
 }
 
-static int64_t both(uint8_t *bits, const uint8_t *more, int64_t rows)
-{
-    for (size_t i = 0; i < frz_bitmap_bytes(rows); i++) {
-        bits[i] &= more[i];
-    }
-    return frz_bitmap_count(bits, 0, rows);
-}
-
-/* Rows of a batch of read_type that the filter lets through, of those that live has (NULL: all). */
-static frz_code filter_rows(const frz_scan *scan, const struct ArrowArray *batch, int64_t first_row,
-                            const uint8_t *live, uint8_t *selection, int64_t *selected,
-                            frz_error *err)
-{
-    frz_code rc = frz_expr_select(scan->columns.filter, scan->columns.read_type, batch, first_row,
-                                  selection, selected, err);
-    if (rc == FRZ_OK && live != NULL) {
-        *selected = both(selection, live, batch->length);
-    }
-    return rc;
-}
-
-/* The filter failed, maybe for the sake of a row that is deleted: ask again without such rows. */
-static frz_code filter_live_rows(const frz_scan *scan, const struct ArrowArray *batch,
-                                 int64_t first_row, const uint8_t *live, int64_t live_count,
-                                 struct ArrowArray *out, frz_error *err)
+/* Rows that are deleted (not in live; NULL: none) neither come out nor make the filter fail. */
+static frz_code filter_batch(const frz_scan *scan, const struct ArrowArray *batch,
+                             int64_t first_row, const uint8_t *live, struct ArrowArray *out,
+                             frz_error *err)
 {
     frz_code rc = FRZ_OK;
     int64_t selected = 0;
     uint8_t *selection = NULL;
-    struct ArrowArray rows = {0};
-    FRZ_TRY(take_columns(scan, scan->columns.read_type, NULL, batch, live, live_count, &rows, err));
-    FRZ_TRY(new_bits(scan, live_count, &selection, err));
-    FRZ_TRY(filter_rows(scan, &rows, first_row, NULL, selection, &selected, err));
-    rc = put_out(scan, &rows, selection, selected, out, err);
+    FRZ_TRY(new_bits(scan, batch->length, &selection, err));
+    FRZ_TRY(frz_expr_select(scan->columns.filter, scan->columns.read_type, batch, first_row, live,
+                            selection, &selected, err));
+    FRZ_TRY(put_out(scan, batch, selection, selected, out, err));
 out:
-    frz_free(scan->env, selection);
-    frz_array_release(&rows);
-    return rc;
-}
-
-static frz_code filter_batch(const frz_scan *scan, const struct ArrowArray *batch,
-                             int64_t first_row, const uint8_t *live, int64_t live_count,
-                             struct ArrowArray *out, frz_error *err)
-{
-    int64_t selected = 0;
-    uint8_t *selection = NULL;
-    frz_code rc = new_bits(scan, batch->length, &selection, err);
-    if (rc == FRZ_OK) {
-        rc = filter_rows(scan, batch, first_row, live, selection, &selected, err);
-        if (rc == FRZ_OK) {
-            rc = put_out(scan, batch, selection, selected, out, err);
-        } else if (live != NULL && rc != FRZ_E_NOMEM) {
-            rc = filter_live_rows(scan, batch, first_row, live, live_count, out, err);
-        }
-    }
     frz_free(scan->env, selection);
     return frz_context(err, rc, "filtering %.*s", FRZ_STR_ARG(scan->file.entry->location));
 }
@@ -247,7 +188,7 @@ frz_code scan_take_batch(frz_scan *scan, const frz_batch *batch, struct ArrowArr
     int64_t taken_count = scan->columns.shows_deleted ? rows->length : live_count;
     rc = scan->columns.filter == NULL || scan->file.settled
              ? put_out(scan, rows, taken, taken_count, out, err)
-             : filter_batch(scan, rows, batch->first_row, taken, taken_count, out, err);
+             : filter_batch(scan, rows, batch->first_row, taken, out, err);
 out:
     frz_free(scan->env, live);
     frz_array_release(&extended);

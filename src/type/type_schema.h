@@ -205,6 +205,11 @@ frz_code frz_array_constant(const frz_env *env, const frz_type *type, const frz_
 frz_code frz_array_filter(const frz_env *env, const frz_type *type, const struct ArrowArray *src,
                           const uint8_t *selection, int64_t selected, struct ArrowArray *out,
                           frz_error *err);
+/* Whether structs of the array have children behind those that the type names (type_narrow.c). */
+bool frz_array_has_more(const frz_type *type, const struct ArrowArray *array);
+/* Leave such children out; the array stays what it is on failure, or is released. */
+frz_code frz_array_narrow(const frz_env *env, const frz_type *type, struct ArrowArray *array,
+                          frz_error *err);
 /* The rows whose bit is set in selection from one array, the others from another of equal length
  * (type_merge.c). */
 frz_code frz_array_merge(const frz_env *env, const frz_type *type, const struct ArrowArray *chosen,

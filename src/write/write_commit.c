@@ -53,14 +53,14 @@ bool frz_commit_sync_each(const frz_commit_attempt *attempt, size_t files)
     return each;
 }
 
-frz_code frz_commit_data_path(const frz_commit_attempt *attempt, const char *suffix, char **out,
-                              frz_error *err)
+frz_code frz_commit_new_path(const frz_commit_attempt *attempt, const char *ending, char **out,
+                             frz_error *err)
 {
     char uuid[FRZ_UUID_TEXT];
     char name[128];
     frz_code rc = frz_uuid_text(attempt->env, uuid, err);
     if (rc == FRZ_OK) {
-        snprintf(name, sizeof name, "%s%s.parquet", uuid, suffix);
+        snprintf(name, sizeof name, "%s%s", uuid, ending);
         rc = frz_table_new_data_path(attempt->table, name, out, err);
     }
     return rc;
@@ -71,18 +71,25 @@ static int by_location(const void *a, const void *b)
     return frz_str_compare(*(const frz_str *)a, *(const frz_str *)b);
 }
 
-/* Every location that the plan's entries name, as recorded and sorted; free with frz_free. NULL if
- * there is no memory. */
+/* Every location that the plan's new entries name, as recorded and sorted; free with frz_free. NULL
+ * if there is no memory. */
 static frz_str *locations_of(const frz_table *table, const frz_commit_plan *plan, size_t *count)
 {
     size_t room = 0, n = 0;
-    for (size_t i = 0; i < plan->entry_count; i++) {
-        room += 1 + plan->entries[i]->column_file_count;
+    for (size_t i = 0; i < plan->change_count; i++) {
+        const frz_entry *entry = plan->changes[i].after;
+        room += entry == NULL ? 0 : 2 + entry->column_file_count;
     }
     frz_str *locations = frz_alloc_zero(table->env, room, sizeof *locations);
-    for (size_t i = 0; locations != NULL && i < plan->entry_count; i++) {
-        const frz_entry *entry = plan->entries[i];
+    for (size_t i = 0; locations != NULL && i < plan->change_count; i++) {
+        const frz_entry *entry = plan->changes[i].after;
+        if (entry == NULL) {
+            continue;
+        }
         locations[n++] = frz_table_relativize(table, entry->location);
+        if (entry->has_deletion_vector) {
+            locations[n++] = frz_table_relativize(table, entry->deletion_vector.location);
+        }
         for (size_t k = 0; k < entry->column_file_count; k++) {
             locations[n++] = frz_table_relativize(table, entry->column_files[k].location);
         }
@@ -147,10 +154,10 @@ static bool folder_is_known(const frz_commit_attempt *attempt, frz_str folder)
     const frz_table *table = attempt->table;
     bool known = !attempt->commit->creating &&
                  frz_str_equal(folder_of(frz_str_from(table->metadata_location)), folder);
-    size_t count = attempt->manifest == NULL ? 0 : frz_manifest_count(attempt->manifest);
+    size_t count = attempt->tree == NULL ? 0 : frz_tree_entry_count(attempt->tree);
     frz_str recorded = frz_table_relativize(table, folder);
     for (size_t i = 0; !known && i < count; i++) {
-        const frz_entry *entry = frz_manifest_entry(attempt->manifest, i);
+        const frz_entry *entry = frz_tree_entry(attempt->tree, i);
         known = frz_str_equal(folder_of(frz_table_relativize(table, entry->location)), recorded);
         for (size_t k = 0; !known && k < entry->column_file_count; k++) {
             frz_str file = frz_table_relativize(table, entry->column_files[k].location);
@@ -261,7 +268,6 @@ out:
 /* Tables of older versions are read only. */
 static frz_code check_writable(const frz_commit *commit, const frz_table *table, frz_error *err)
 {
-    const frz_snapshot *current = frz_metadata_current_snapshot(&table->metadata);
     if (table->metadata.format_version < FRZ_FORMAT_VERSION) {
         frz_code rc =
             frz_fail(err, FRZ_E_UNSUPPORTED,
@@ -272,12 +278,6 @@ static frz_code check_writable(const frz_commit *commit, const frz_table *table,
                  FRZ_FORMAT_VERSION);
         return rc;
     }
-    if (current != NULL && current->root_manifest.ptr == NULL) {
-        return frz_fail(err, FRZ_E_UNSUPPORTED,
-                        "unsupported: changing table %s, whose current snapshot %lld has the "
-                        "manifests of an older format version",
-                        commit->text, (long long)current->snapshot_id);
-    }
     return FRZ_OK;
 }
 
@@ -287,7 +287,7 @@ static frz_code attempt_numbers(frz_commit_attempt *attempt, frz_error *err)
     const frz_metadata *metadata = &attempt->table->metadata;
     attempt->schema = frz_metadata_current_schema(metadata);
     attempt->parent = frz_metadata_current_snapshot(metadata);
-    attempt->first_row_id = metadata->next_row_id;
+    attempt->first_row_id = attempt->next_row_id = metadata->next_row_id;
     if (!frz_add_i64(metadata->last_sequence_number, 1, &attempt->sequence_number)) {
         return frz_fail(err, FRZ_E_CORRUPT, "last-sequence-number %lld cannot be raised",
                         (long long)metadata->last_sequence_number);
@@ -300,27 +300,8 @@ out:
     return rc;
 }
 
-/* Give row ids to new files. spec: row lineage, assigning first_row_id */
-static frz_code assign_row_ids(const frz_commit_attempt *attempt, frz_commit_plan *plan,
-                               int64_t *next_row_id, frz_error *err)
-{
-    int64_t next = attempt->first_row_id;
-    for (size_t i = 0; i < plan->entry_count; i++) {
-        frz_entry *entry = plan->entries[i];
-        if (entry->status == FRZ_STATUS_ADDED && entry->first_row_id == FRZ_NO_VALUE) {
-            entry->first_row_id = next;
-            if (!frz_add_i64(next, entry->record_count, &next)) {
-                return frz_fail(err, FRZ_E_LIMIT, "row ids beyond %lld are needed",
-                                (long long)INT64_MAX);
-            }
-        }
-    }
-    *next_row_id = next;
-    return FRZ_OK;
-}
-
 static frz_code write_root(const frz_commit_attempt *attempt, const frz_commit_plan *plan,
-                           frz_str *recorded, frz_error *err)
+                           const frz_new_tree *tree, frz_str *recorded, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     char uuid[FRZ_UUID_TEXT];
@@ -331,9 +312,12 @@ static frz_code write_root(const frz_commit_attempt *attempt, const frz_commit_p
     snprintf(name, sizeof name, "root-%lld-%s.parquet", (long long)attempt->snapshot_id, uuid);
     FRZ_TRY(frz_table_new_metadata_path(attempt->table, name, &location, err));
     const frz_schema *schema = plan->schema != NULL ? plan->schema : attempt->schema;
-    FRZ_TRY(frz_manifest_write(attempt->table, location, schema,
-                               (const frz_entry *const *)plan->entries, plan->entry_count,
-                               attempt->durable, &bytes, err));
+    const frz_manifest_rows rows = {.entries = tree->entries,
+                                    .entry_count = tree->entry_count,
+                                    .manifests = tree->manifests,
+                                    .manifest_count = tree->manifest_count};
+    FRZ_TRY(
+        frz_manifest_write(attempt->table, location, schema, &rows, attempt->durable, &bytes, err));
     rc = frz_commit_track(attempt, location, bytes, false, err);
     if (rc != FRZ_OK) {
         (void)frz_file_remove(attempt->env, location, NULL);
@@ -354,6 +338,7 @@ static frz_code attempt_write(const frz_commit_attempt *attempt, frz_commit_plan
     frz_code rc = FRZ_OK;
     const frz_table *table = attempt->table;
     frz_snapshot snapshot = {0};
+    frz_new_tree tree = {0};
     json_t *json = NULL;
     char *location = NULL;
     int64_t bytes = 0;
@@ -361,10 +346,12 @@ static frz_code attempt_write(const frz_commit_attempt *attempt, frz_commit_plan
     frz_metadata_change change = {.schema = plan->schema,
                                   .last_column_id = plan->last_column_id,
                                   .set_properties = plan->set_properties,
-                                  .set_property_count = plan->set_property_count};
+                                  .set_property_count = plan->set_property_count,
+                                  .unpartitioned_spec = plan->unpartitioned_spec};
     if (plan->operation != NULL) {
-        FRZ_TRY(assign_row_ids(attempt, plan, &change.next_row_id, err));
-        FRZ_TRY(write_root(attempt, plan, &snapshot.root_manifest, err));
+        FRZ_TRY(frz_new_tree_make(attempt, plan, &tree, err));
+        change.next_row_id = tree.next_row_id;
+        FRZ_TRY(write_root(attempt, plan, &tree, &snapshot.root_manifest, err));
         FRZ_TRY(frz_commit_snapshot(attempt, plan, change.next_row_id, &snapshot, err));
         change.snapshot = &snapshot;
     }
@@ -383,6 +370,7 @@ static frz_code attempt_write(const frz_commit_attempt *attempt, frz_commit_plan
     *new_location = location;
     location = NULL;
 out:
+    frz_new_tree_reset(&tree);
     json_decref(json);
     frz_free(attempt->env, location);
     return rc;
@@ -428,20 +416,21 @@ static void commit_settle(frz_commit *commit, const frz_commit_attempt *attempt,
     remove_unused(commit, false);
 }
 
-/* What the attempt is to commit. manifest is the caller's to free. */
-static frz_code attempt_plan(frz_commit_attempt *attempt, frz_manifest **manifest,
-                             frz_commit_plan *plan, frz_error *err)
+/* What the attempt is to commit. The tree is the caller's to free. */
+static frz_code attempt_plan(frz_commit_attempt *attempt, frz_commit_plan *plan, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     frz_commit *commit = attempt->commit;
+    static const frz_stats_choice all = {.all = true};
     if (commit->upgrade_to > 0) { /* of the metadata alone */
         plan->nothing = attempt->table->metadata.format_version == commit->upgrade_to;
         return FRZ_OK;
     }
     FRZ_TRY(check_writable(commit, attempt->table, err));
     if (attempt->parent != NULL) {
-        FRZ_TRY(frz_manifest_open(attempt->table, attempt->parent, attempt->schema, manifest, err));
-        attempt->manifest = *manifest;
+        FRZ_TRY(frz_tree_open(attempt->table, attempt->parent, attempt->schema, &all,
+                              &attempt->tree, err));
+        FRZ_TRY(frz_tree_settle(attempt->tree, &attempt->next_row_id, err));
     }
     FRZ_TRY(commit->build(commit->build_ctx, attempt, plan, err));
 out:
@@ -454,14 +443,13 @@ static frz_code commit_attempt(frz_commit *commit, frz_table *table, int64_t num
 {
     frz_code rc = FRZ_OK;
     frz_arena arena;
-    frz_manifest *manifest = NULL;
     char *location = NULL;
     frz_commit_plan plan = {0};
     frz_arena_init(&arena, commit->env, FRZ_ARENA_NO_LIMIT);
     frz_commit_attempt attempt = {
         .env = commit->env, .table = table, .number = number, .arena = &arena, .commit = commit};
     FRZ_TRY(attempt_numbers(&attempt, err));
-    FRZ_TRY(attempt_plan(&attempt, &manifest, &plan, err));
+    FRZ_TRY(attempt_plan(&attempt, &plan, err));
     if (plan.nothing) {
         remove_unused(commit, false);
         goto out;
@@ -479,7 +467,7 @@ static frz_code commit_attempt(frz_commit *commit, frz_table *table, int64_t num
     }
 out:
     frz_free(commit->env, location);
-    frz_manifest_free(manifest);
+    frz_tree_free(attempt.tree);
     frz_arena_reset(&arena);
     return rc;
 }

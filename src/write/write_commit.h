@@ -7,7 +7,7 @@
 
 #include "catalog/catalog_store.h"
 #include "frazil/commit.h"
-#include "meta/meta_manifest.h"
+#include "meta/meta_tree.h"
 
 /* Above so many files one sync of the whole file system is cheaper than one for each. */
 #define FRZ_SYNC_EACH_MAX 64
@@ -24,33 +24,49 @@ typedef struct frz_written_file {
 /* One attempt, as the builder sees it. */
 typedef struct frz_commit_attempt {
     const frz_env *env;
-    const frz_table *table;       /* the newest version */
-    const frz_snapshot *parent;   /* NULL: the table is empty */
-    const frz_manifest *manifest; /* the parent's; NULL if there is none */
-    const frz_schema *schema;     /* the current one */
+    const frz_table *table;     /* the newest version */
+    const frz_snapshot *parent; /* NULL: the table is empty */
+    frz_tree *tree;             /* the parent's, with all statistics; NULL if there is none */
+    const frz_schema *schema;   /* the current one */
     int64_t snapshot_id;
     int64_t sequence_number;
     int64_t first_row_id; /* of the snapshot */
+    int64_t next_row_id;  /* the first one for new files */
     int64_t number;       /* 1 for the first attempt */
     bool durable;         /* write.durability */
     frz_arena *arena;     /* lives until the attempt is over */
     struct frz_commit *commit;
 } frz_commit_attempt;
 
-/* What the builder wants committed. Zeroed before the builder runs. */
+/* One change to the data files of the parent. */
+typedef struct frz_entry_change {
+    const frz_entry *before; /* a live entry, as read through attempt->tree; NULL: none */
+    frz_entry *after;        /* ADDED, or MODIFIED in place of before; NULL: before is removed */
+} frz_entry_change;
+
+/* The file itself stays, in another state. */
+static inline bool frz_change_stays(const frz_entry_change *change)
+{
+    return change->before != NULL && change->after != NULL &&
+           change->after->status != FRZ_STATUS_ADDED;
+}
+
+/* What the builder wants committed. Zeroed before the builder runs. Files that it does not speak of
+ * stay as they are. */
 typedef struct frz_commit_plan {
-    bool nothing;          /* no commit is needed */
-    const char *operation; /* "append", "overwrite", "replace"; NULL: no snapshot, only
-                              schema or properties change */
-    frz_entry **entries;   /* all rows of the new root; in the arena */
-    size_t entry_count, entry_capacity;
+    bool nothing;              /* no commit is needed */
+    const char *operation;     /* "append", "overwrite", "replace"; NULL: no snapshot, only
+                                  schema or properties change */
+    frz_entry_change *changes; /* in the arena */
+    size_t change_count, change_capacity;
     const frz_property_kv *summary; /* beyond what is counted from the entries */
     size_t summary_count;
     const frz_schema *schema; /* new current schema */
     int32_t last_column_id;   /* with schema */
     const frz_property_kv *set_properties;
     size_t set_property_count;
-    int64_t rows; /* for the report */
+    bool unpartitioned_spec; /* the table needs one, for entries without a spec */
+    int64_t rows;            /* for the report */
     int64_t data_files;
     int64_t live_data_bytes;
 } frz_commit_plan;
@@ -80,19 +96,42 @@ frz_code frz_commit_track(const frz_commit_attempt *attempt, const char *locatio
 /* Whether each of so many new data files is to be synced on its own; if not, the loop makes all
  * durable at once. */
 bool frz_commit_sync_each(const frz_commit_attempt *attempt, size_t files);
-/* A new unique data location: free with frz_free. suffix such as "" or "-columns". */
-frz_code frz_commit_data_path(const frz_commit_attempt *attempt, const char *suffix, char **out,
-                              frz_error *err);
+/* A new unique data location, a UUID and the ending, such as "-deletes.puffin": free with frz_free.
+ */
+frz_code frz_commit_new_path(const frz_commit_attempt *attempt, const char *ending, char **out,
+                             frz_error *err);
 
-/* Entries of the new root, each added as a copy of *entry in the attempt's arena. */
-frz_code frz_commit_plan_add(const frz_commit_attempt *attempt, frz_commit_plan *plan,
-                             const frz_entry *entry, frz_error *err);
-/* spec: field values per status */
-frz_entry frz_entry_existing(const frz_entry *source);
-frz_entry frz_entry_deleted(const frz_entry *source, const frz_commit_attempt *attempt);
-frz_entry frz_entry_replaced(const frz_entry *source, const frz_commit_attempt *attempt);
+/* ---- deletion vectors (write_vectors.c) ---- */
+
+typedef struct frz_positions frz_positions;
+
+/* Those of one attempt, in one Puffin file that is made with the first. */
+typedef struct frz_commit_vectors {
+    const frz_commit_attempt *attempt;
+    struct frz_vector_writer *writer; /* NULL: none so far */
+    char *location;
+    frz_str recorded; /* in the attempt's arena */
+} frz_commit_vectors;
+
+void frz_commit_vectors_init(frz_commit_vectors *vectors, const frz_commit_attempt *attempt);
+/* Write the deleted rows of an entry's data file, and note in the entry where. */
+frz_code frz_commit_vectors_add(frz_commit_vectors *vectors, const frz_positions *set,
+                                frz_entry *entry, frz_error *err);
+/* Finish and track the file, if there is one. */
+frz_code frz_commit_vectors_finish(frz_commit_vectors *vectors, bool sync, frz_error *err);
+/* After success and failure; a file that is not finished is removed. */
+void frz_commit_vectors_reset(frz_commit_vectors *vectors);
+
+/* Plan a change. The entries are copied, what they point to must live as long as the attempt
+ * (frz_entry_copy). before NULL: a new file; after NULL: before is removed. A new file that
+ * replaces another takes its place in the order of rows if it can. */
+frz_code frz_commit_plan_change(const frz_commit_attempt *attempt, frz_commit_plan *plan,
+                                const frz_entry *before, const frz_entry *after, frz_error *err);
+/* spec: field values per status. MODIFIED, for a change of column files. */
 frz_entry frz_entry_column_update(const frz_entry *source, const frz_commit_attempt *attempt);
-/* ADDED with explicit numbers; first_row_id is given when the root is written. The caller fills in
+/* MODIFIED, for a change of the deletion vector alone. */
+frz_entry frz_entry_row_delete(const frz_entry *source, const frz_commit_attempt *attempt);
+/* ADDED with explicit numbers; first_row_id is given when the plan is written. The caller fills in
  * location, format, counts, stats. */
 frz_entry frz_entry_added(const frz_commit_attempt *attempt);
 

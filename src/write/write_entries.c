@@ -6,51 +6,49 @@
 
 #include "write/write_internal.h"
 
-frz_code frz_commit_plan_add(const frz_commit_attempt *attempt, frz_commit_plan *plan,
-                             const frz_entry *entry, frz_error *err)
+/* Room for one more change. */
+static frz_code grow(const frz_commit_attempt *attempt, frz_commit_plan *plan, frz_error *err)
 {
-    if (plan->entry_count == plan->entry_capacity) {
-        size_t capacity = plan->entry_capacity == 0 ? 16 : plan->entry_capacity * 2;
-        frz_entry **grown = frz_arena_array(attempt->arena, capacity, sizeof *grown);
-        if (grown == NULL) {
-            return frz_fail_nomem(err, capacity * sizeof *grown);
-        }
-        if (plan->entry_count > 0) {
-            memcpy(grown, plan->entries, plan->entry_count * sizeof *grown);
-        }
-        plan->entries = grown;
-        plan->entry_capacity = capacity;
+    size_t capacity = plan->change_capacity == 0 ? 16 : plan->change_capacity * 2;
+    frz_entry_change *grown = frz_arena_array(attempt->arena, capacity, sizeof *grown);
+    if (grown == NULL) {
+        return frz_fail_nomem(err, capacity * sizeof *grown);
     }
-    frz_entry *copy = frz_arena_alloc(attempt->arena, sizeof *copy);
-    if (copy == NULL) {
-        return frz_fail_nomem(err, sizeof *copy);
+    if (plan->change_count > 0) {
+        memcpy(grown, plan->changes, plan->change_count * sizeof *grown);
     }
-    *copy = *entry;
-    plan->entries[plan->entry_count++] = copy;
+    plan->changes = grown;
+    plan->change_capacity = capacity;
     return FRZ_OK;
 }
 
-frz_entry frz_entry_existing(const frz_entry *source)
+static frz_code keep(frz_arena *arena, const frz_entry *entry, frz_entry **out, frz_error *err)
 {
-    frz_entry entry = *source;
-    entry.status = FRZ_STATUS_EXISTING;
-    return entry;
+    frz_entry *copy = entry == NULL ? NULL : frz_arena_alloc(arena, sizeof *copy);
+    if (entry != NULL && copy == NULL) {
+        return frz_fail_nomem(err, sizeof *copy);
+    }
+    if (copy != NULL) {
+        *copy = *entry;
+    }
+    *out = copy;
+    return FRZ_OK;
 }
 
-frz_entry frz_entry_deleted(const frz_entry *source, const frz_commit_attempt *attempt)
+frz_code frz_commit_plan_change(const frz_commit_attempt *attempt, frz_commit_plan *plan,
+                                const frz_entry *before, const frz_entry *after, frz_error *err)
 {
-    frz_entry entry = *source;
-    entry.status = FRZ_STATUS_DELETED;
-    entry.snapshot_id = attempt->snapshot_id;
-    return entry;
-}
-
-frz_entry frz_entry_replaced(const frz_entry *source, const frz_commit_attempt *attempt)
-{
-    frz_entry entry = *source;
-    entry.status = FRZ_STATUS_REPLACED;
-    entry.snapshot_id = attempt->snapshot_id;
-    return entry;
+    frz_code rc = FRZ_OK;
+    frz_entry *old = NULL, *new = NULL;
+    assert(before != NULL || after != NULL);
+    if (plan->change_count == plan->change_capacity) {
+        FRZ_TRY(grow(attempt, plan, err));
+    }
+    FRZ_TRY(keep(attempt->arena, before, &old, err));
+    FRZ_TRY(keep(attempt->arena, after, &new, err));
+    plan->changes[plan->change_count++] = (frz_entry_change){.before = old, .after = new};
+out:
+    return rc;
 }
 
 /* The data sequence number rises, so that null lineage values mean this commit; the base file's
@@ -61,6 +59,14 @@ frz_entry frz_entry_column_update(const frz_entry *source, const frz_commit_atte
     entry.status = FRZ_STATUS_MODIFIED;
     entry.modified_snapshot_id = attempt->snapshot_id;
     entry.sequence_number = attempt->sequence_number;
+    return entry;
+}
+
+frz_entry frz_entry_row_delete(const frz_entry *source, const frz_commit_attempt *attempt)
+{
+    frz_entry entry = *source;
+    entry.status = FRZ_STATUS_MODIFIED;
+    entry.modified_snapshot_id = attempt->snapshot_id;
     return entry;
 }
 
@@ -82,18 +88,41 @@ frz_entry frz_entry_added(const frz_commit_attempt *attempt)
 
 /* ---- the snapshot ---- */
 
-/* Counted from the entries; zero counts are left out. */
-static void count_entries(const frz_commit_plan *plan, int64_t counts[5], int64_t *files,
-                          int64_t *records)
+/* What a commit changes, as its summary tells it. */
+typedef struct change_counts {
+    int64_t added, removed, modified; /* data files */
+    int64_t added_rows, removed_rows; /* of added and removed files */
+} change_counts;
+
+static change_counts count_changes(const frz_commit_plan *plan)
 {
-    for (size_t i = 0; i < plan->entry_count; i++) {
-        const frz_entry *entry = plan->entries[i];
-        counts[entry->status]++;
-        if (frz_status_is_live(entry->status)) {
-            *files += 1;
-            *records += entry->record_count;
+    change_counts c = {0};
+    for (size_t i = 0; i < plan->change_count; i++) {
+        const frz_entry *before = plan->changes[i].before, *after = plan->changes[i].after;
+        bool modified = frz_change_stays(&plan->changes[i]);
+        c.modified += modified;
+        if (after != NULL && !modified) {
+            c.added++;
+            c.added_rows += after->record_count;
+        }
+        if (before != NULL && !modified) {
+            c.removed++;
+            c.removed_rows += before->record_count;
         }
     }
+    return c;
+}
+
+/* A number that the parent's summary tells; false if it does not. */
+static bool parent_total(const frz_snapshot *parent, const char *key, int64_t *out)
+{
+    *out = 0;
+    for (size_t i = 0; parent != NULL && i < parent->summary_count; i++) {
+        if (frz_str_equal(parent->summary[i].key, frz_str_from(key))) {
+            return frz_str_to_i64(parent->summary[i].value, out) && *out >= 0;
+        }
+    }
+    return parent == NULL;
 }
 
 static frz_code add_summary(frz_arena *arena, frz_property_kv *summary, size_t *count,
@@ -107,33 +136,66 @@ static frz_code add_summary(frz_arena *arena, frz_property_kv *summary, size_t *
     return FRZ_OK;
 }
 
+/* Most members that a summary gets here. */
+#define SUMMARY_MOST 8
+
+static frz_code add_counts(frz_arena *arena, const change_counts *c, frz_property_kv *summary,
+                           size_t *count, frz_error *err)
+{
+    const struct {
+        const char *key;
+        int64_t value;
+    } counts[] = {
+        {"added-data-files", c->added},       {"added-records", c->added_rows},
+        {"deleted-data-files", c->removed},   {"deleted-records", c->removed_rows},
+        {"modified-data-files", c->modified},
+    };
+    frz_code rc = FRZ_OK;
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(counts); i++) {
+        if (counts[i].value > 0) {
+            FRZ_TRY(add_summary(arena, summary, count, counts[i].key, counts[i].value, err));
+        }
+    }
+out:
+    return rc;
+}
+
+/* Totals follow from the parent's, as far as it tells them. */
+static frz_code add_totals(const frz_commit_attempt *attempt, const change_counts *c,
+                           frz_property_kv *summary, size_t *count, frz_error *err)
+{
+    const struct {
+        const char *key;
+        int64_t change;
+    } totals[] = {
+        {"total-data-files", c->added - c->removed},
+        {"total-records", c->added_rows - c->removed_rows},
+    };
+    frz_code rc = FRZ_OK;
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(totals); i++) {
+        int64_t total = 0;
+        if (parent_total(attempt->parent, totals[i].key, &total) &&
+            frz_add_i64(total, totals[i].change, &total) && total >= 0) {
+            FRZ_TRY(add_summary(attempt->arena, summary, count, totals[i].key, total, err));
+        }
+    }
+out:
+    return rc;
+}
+
 static frz_code snapshot_summary(const frz_commit_attempt *attempt, const frz_commit_plan *plan,
                                  frz_snapshot *snapshot, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    int64_t counts[5] = {0}, files = 0, records = 0;
-    size_t n = 0;
-    frz_property_kv *summary =
-        frz_arena_array(attempt->arena, 6 + plan->summary_count, sizeof *summary);
+    size_t n = 0, most = SUMMARY_MOST + plan->summary_count;
+    const change_counts counts = count_changes(plan);
+    frz_property_kv *summary = frz_arena_array(attempt->arena, most, sizeof *summary);
     if (summary == NULL) {
-        return frz_fail_nomem(err, 6 * sizeof *summary);
+        return frz_fail_nomem(err, most * sizeof *summary);
     }
-    count_entries(plan, counts, &files, &records);
     summary[n++] = (frz_property_kv){FRZ_STR("operation"), frz_str_from(plan->operation)};
-    if (counts[FRZ_STATUS_ADDED] > 0) {
-        FRZ_TRY(add_summary(attempt->arena, summary, &n, "added-data-files",
-                            counts[FRZ_STATUS_ADDED], err));
-    }
-    if (counts[FRZ_STATUS_DELETED] > 0) {
-        FRZ_TRY(add_summary(attempt->arena, summary, &n, "deleted-data-files",
-                            counts[FRZ_STATUS_DELETED], err));
-    }
-    if (counts[FRZ_STATUS_MODIFIED] > 0) {
-        FRZ_TRY(add_summary(attempt->arena, summary, &n, "modified-data-files",
-                            counts[FRZ_STATUS_MODIFIED], err));
-    }
-    FRZ_TRY(add_summary(attempt->arena, summary, &n, "total-data-files", files, err));
-    FRZ_TRY(add_summary(attempt->arena, summary, &n, "total-records", records, err));
+    FRZ_TRY(add_counts(attempt->arena, &counts, summary, &n, err));
+    FRZ_TRY(add_totals(attempt, &counts, summary, &n, err));
     for (size_t i = 0; i < plan->summary_count; i++) {
         summary[n++] = plan->summary[i];
     }

@@ -316,7 +316,7 @@ static frz_code add_entry(const import_job *job, const frz_commit_attempt *attem
     entry.file_size = result->size;
     entry.split_offsets = result->split_offsets;
     entry.split_count = result->split_count;
-    FRZ_TRY(frz_commit_plan_add(attempt, plan, &entry, err));
+    FRZ_TRY(frz_commit_plan_change(attempt, plan, NULL, &entry, err));
     plan->rows += source->rows;
     plan->data_files++;
 out:
@@ -342,7 +342,7 @@ static frz_code import_source_file(import_job *job, const frz_commit_attempt *at
         FRZ_TRY(frz_import_number(&job->arena, numbered, job->schema.type, &numbered, err));
     }
     FRZ_TRY(check_unchanged(job, source, file, numbered, err));
-    FRZ_TRY(frz_commit_data_path(attempt, "", &location, err));
+    FRZ_TRY(frz_commit_new_path(attempt, ".parquet", &location, err));
     if (job->rewrite) {
         FRZ_TRY(rewrite_source(job, attempt, file, numbered, location, durable, &result, err));
     } else {

@@ -4,6 +4,7 @@
 #ifndef FRZ_WRITE_INTERNAL_H
 #define FRZ_WRITE_INTERNAL_H
 
+#include "meta/meta_mumbling.h"
 #include "write/write_commit.h"
 
 /* One run of the commit loop. */
@@ -28,6 +29,24 @@ typedef struct frz_retry_limits {
 
 frz_code frz_write_retry_limits(const frz_metadata *metadata, frz_retry_limits *out,
                                 frz_error *err);
+
+/* ---- the tree of manifests of the new version (write_tree.c) ---- */
+
+/* The rows of a new root; in the attempt's arena. */
+typedef struct frz_new_tree {
+    const frz_entry **entries;
+    size_t entry_count;
+    const frz_manifest_file **manifests;
+    size_t manifest_count;
+    frz_mumbling *sets; /* of the manifests */
+    size_t set_count;
+    int64_t next_row_id; /* of the table, behind this version */
+} frz_new_tree;
+
+/* Apply the plan to the attempt's tree. Reset also after a failure. */
+frz_code frz_new_tree_make(const frz_commit_attempt *attempt, const frz_commit_plan *plan,
+                           frz_new_tree *out, frz_error *err);
+void frz_new_tree_reset(frz_new_tree *tree);
 
 /* Where a new table goes: WAREHOUSE/namespace/table; free with frz_free. */
 frz_code frz_commit_table_location(const frz_commit *commit, char **out, frz_error *err);

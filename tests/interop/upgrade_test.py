@@ -87,13 +87,16 @@ def test_an_upgrade_is_one_way_and_once(warehouse):
     assert version(warehouse) == "3"
 
 
-def test_changes_wait_for_a_root_manifest(warehouse):
-    make(warehouse, 2)
+@pytest.mark.parametrize("old", [1, 2])
+def test_changes_wait_for_version_4(warehouse, old):
+    make(warehouse, old)
     warehouse.run("sql", "UPDATE db.t SET id = id + 1", status=1)
-    warehouse.run("upgrade", "db.t", "--to", "4")
-    warehouse.run("sql", "UPDATE db.t SET id = id + 1", status=1)
-    warehouse.run("compact", "db.t", status=1)
     assert rows(warehouse) == ROWS
+    warehouse.run("upgrade", "db.t", "--to", "4")
+    warehouse.run("sql", "UPDATE db.t SET id = id + 1")
+    assert rows(warehouse) == [{**row, "id": row["id"] + 1} for row in ROWS]
+    warehouse.run("compact", "db.t")
+    assert rows(warehouse) == [{**row, "id": row["id"] + 1} for row in ROWS]
 
 
 @pytest.mark.parametrize("old", [1, 2])

@@ -90,7 +90,7 @@ static frz_code select_ids(checker *c, const frz_bound_expr *filter, id_list *ou
         if (bits == NULL) {
             return frz_fail_nomem(err, (size_t)batch->length);
         }
-        rc = frz_expr_select(filter, c->type, batch, 0, bits, &selected, err);
+        rc = frz_expr_select(filter, c->type, batch, 0, NULL, bits, &selected, err);
         for (int64_t row = 0; rc == FRZ_OK && row < batch->length; row++) {
             if (frz_bit_get(bits, row)) {
                 rc = add_id(c, out, batch->children[c->id_column], row, err);

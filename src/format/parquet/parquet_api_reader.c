@@ -228,8 +228,8 @@ static frz_code select_rows(frz_parquet_reader *r, const frz_batch *batch, uint8
     for (size_t i = 0; i < r->filter_type->field_count; i++) {
         r->filter_arrays[i] = batch->array.children[r->filter_index[i]];
     }
-    frz_code rc = frz_expr_select(r->filter, r->filter_type, &view, batch->first_row, selection,
-                                  selected, err);
+    frz_code rc = frz_expr_select(r->filter, r->filter_type, &view, batch->first_row, NULL,
+                                  selection, selected, err);
     return frz_context(err, rc, "filtering %s", frz_data_file_location(r->file->data));
 }
 

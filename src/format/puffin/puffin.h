@@ -50,4 +50,18 @@ frz_code frz_vector_read(const frz_env *env, const frz_file *file, int64_t offse
 /* Append the blob of a set. */
 frz_code frz_vector_encode(const frz_positions *set, frz_buf *out, frz_error *err);
 
+/* ---- writing files of deletion vectors (puffin_write.c) ---- */
+
+typedef struct frz_vector_writer frz_vector_writer;
+
+frz_code frz_vector_writer_open(const frz_env *env, const char *location, frz_vector_writer **out,
+                                frz_error *err);
+/* Write the deleted rows of a data file, named as its manifest entry records it, and say where. */
+frz_code frz_vector_writer_add(frz_vector_writer *writer, const frz_positions *set,
+                               frz_str data_file, int64_t *offset, int64_t *size, frz_error *err);
+/* Returns the file's size. Frees the writer, also on failure, which leaves no file. */
+frz_code frz_vector_writer_finish(frz_vector_writer *writer, bool durable, int64_t *bytes,
+                                  frz_error *err);
+void frz_vector_writer_abort(frz_vector_writer *writer); /* NULL is fine */
+
 #endif

@@ -6,13 +6,12 @@
 #include "codec/codec.h"
 #include "format/puffin/puffin_internal.h"
 
-#define MAGIC_SIZE 4
 #define TAIL_SIZE 12       /* size of the payload, flags, magic number */
 #define FLAG_COMPRESSED 1u /* the payload is one LZ4 frame */
 #define FOOTER_MAX ((size_t)1 << 28)
 #define BLOB_MAX ((size_t)1 << 31) /* unpacked */
 
-static const uint8_t magic[MAGIC_SIZE] = {'P', 'F', 'A', '1'};
+const uint8_t puffin_magic[PUFFIN_MAGIC_SIZE] = {'P', 'F', 'A', '1'};
 
 struct frz_puffin {
     const frz_env *env;
@@ -29,7 +28,7 @@ struct frz_puffin {
 static frz_code check_magic(const frz_puffin *puffin, uint64_t offset, const uint8_t *found,
                             frz_error *err)
 {
-    if (memcmp(found, magic, MAGIC_SIZE) == 0) {
+    if (memcmp(found, puffin_magic, PUFFIN_MAGIC_SIZE) == 0) {
         return FRZ_OK;
     }
     return frz_fail_at(err, FRZ_E_CORRUPT, offset,
@@ -42,18 +41,18 @@ static frz_code find_payload(const frz_puffin *puffin, uint64_t *offset, size_t 
                              bool *compressed, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    uint8_t head[MAGIC_SIZE], tail[TAIL_SIZE];
+    uint8_t head[PUFFIN_MAGIC_SIZE], tail[TAIL_SIZE];
     uint64_t file_size = frz_file_size(puffin->file);
-    if (file_size < MAGIC_SIZE + MAGIC_SIZE + TAIL_SIZE) {
+    if (file_size < PUFFIN_MAGIC_SIZE + PUFFIN_MAGIC_SIZE + TAIL_SIZE) {
         return frz_fail(err, FRZ_E_CORRUPT, "%s: a Puffin file cannot have %llu bytes only",
                         frz_file_location(puffin->file), (unsigned long long)file_size);
     }
     FRZ_TRY(frz_file_read(puffin->file, 0, head, sizeof head, err));
     FRZ_TRY(check_magic(puffin, 0, head, err));
     FRZ_TRY(frz_file_read(puffin->file, file_size - TAIL_SIZE, tail, sizeof tail, err));
-    FRZ_TRY(check_magic(puffin, file_size - MAGIC_SIZE, tail + 8, err));
+    FRZ_TRY(check_magic(puffin, file_size - PUFFIN_MAGIC_SIZE, tail + 8, err));
     uint32_t said = frz_load_le32(tail), flags = frz_load_le32(tail + 4);
-    if (said > file_size - 2 * MAGIC_SIZE - TAIL_SIZE || said > FOOTER_MAX) {
+    if (said > file_size - 2 * PUFFIN_MAGIC_SIZE - TAIL_SIZE || said > FOOTER_MAX) {
         return frz_fail_at(err, FRZ_E_CORRUPT, file_size - TAIL_SIZE,
                            "%s: a footer of %u bytes cannot lie in a file of %llu",
                            frz_file_location(puffin->file), said, (unsigned long long)file_size);
@@ -66,8 +65,8 @@ static frz_code find_payload(const frz_puffin *puffin, uint64_t *offset, size_t 
     *compressed = (flags & FLAG_COMPRESSED) != 0;
     *size = said;
     *offset = file_size - TAIL_SIZE - said;
-    FRZ_TRY(frz_file_read(puffin->file, *offset - MAGIC_SIZE, head, sizeof head, err));
-    rc = check_magic(puffin, *offset - MAGIC_SIZE, head, err);
+    FRZ_TRY(frz_file_read(puffin->file, *offset - PUFFIN_MAGIC_SIZE, head, sizeof head, err));
+    rc = check_magic(puffin, *offset - PUFFIN_MAGIC_SIZE, head, err);
 out:
     return rc;
 }
@@ -208,13 +207,13 @@ static frz_code get_place(const frz_puffin *puffin, const json_t *json, size_t i
     FRZ_TRY(get_integer(puffin, json, i, "length", 0, &length, err));
     blob->offset = (uint64_t)offset;
     blob->length = (uint64_t)length;
-    if (blob->offset < MAGIC_SIZE || blob->offset > footer ||
+    if (blob->offset < PUFFIN_MAGIC_SIZE || blob->offset > footer ||
         blob->length > footer - blob->offset) {
         rc = frz_fail(err, FRZ_E_CORRUPT,
                       "%s: footer, blobs[%zu]: %lld bytes at byte %lld do not lie between byte %d "
                       "and the footer at byte %llu",
                       frz_file_location(puffin->file), i, (long long)length, (long long)offset,
-                      MAGIC_SIZE, (unsigned long long)footer);
+                      PUFFIN_MAGIC_SIZE, (unsigned long long)footer);
     }
 out:
     return rc;
@@ -287,7 +286,7 @@ frz_code frz_puffin_open(const frz_env *env, const char *location, frz_puffin **
     frz_arena_init(&puffin->arena, env, FRZ_ARENA_NO_LIMIT);
     FRZ_TRY(frz_file_open(env, location, &puffin->file, err));
     FRZ_TRY(read_payload(puffin, &footer, &payload, err));
-    FRZ_TRY(parse_footer(puffin, frz_buf_view(&payload), footer - MAGIC_SIZE, err));
+    FRZ_TRY(parse_footer(puffin, frz_buf_view(&payload), footer - PUFFIN_MAGIC_SIZE, err));
     *out = puffin;
     puffin = NULL;
 out:

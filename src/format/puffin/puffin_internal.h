@@ -6,6 +6,9 @@
 
 #include "format/puffin/puffin.h"
 
+#define PUFFIN_MAGIC_SIZE 4
+extern const uint8_t puffin_magic[PUFFIN_MAGIC_SIZE]; /* "PFA1" */
+
 #define PUFFIN_BLOCK 65536 /* positions of a block, the container of a roaring bitmap */
 #define PUFFIN_BITS_BYTES (PUFFIN_BLOCK / 8)
 #define PUFFIN_LIST_MAX 4096 /* a list with more positions would be larger than the bits */

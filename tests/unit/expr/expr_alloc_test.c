@@ -30,7 +30,8 @@ static frz_code use(const frz_env *env, const model_batch *batch, const char *te
     FRZ_TRY(
         frz_expr_eval(bound, batch->type, &batch->array, 0, (const uint8_t[]){0xFF}, &array, err));
     if (frz_bound_expr_type(bound)->id == FRZ_TYPE_BOOLEAN) {
-        FRZ_TRY(frz_expr_select(bound, batch->type, &batch->array, 0, selection, &selected, err));
+        FRZ_TRY(
+            frz_expr_select(bound, batch->type, &batch->array, 0, NULL, selection, &selected, err));
     }
 out:
     frz_array_release(&array);

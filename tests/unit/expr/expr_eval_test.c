@@ -385,7 +385,7 @@ static void select__counts_true_rows_only(void **state)
     test_batch_init(&batch, *state);
     assert_ok(frz_expr_parse(&batch.arena, FRZ_STR("b"), &expr, &err), &err);
     assert_ok(frz_expr_bind_filter(batch.env, expr, batch.type, &bound, &err), &err);
-    assert_ok(frz_expr_select(bound, batch.type, &batch.array, 0, selection, &selected, &err),
+    assert_ok(frz_expr_select(bound, batch.type, &batch.array, 0, NULL, selection, &selected, &err),
               &err);
     assert_int_equal(selected, 2);
     assert_int_equal(selection[0], 0x09);

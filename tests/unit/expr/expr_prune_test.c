@@ -135,7 +135,7 @@ static void may_match__never_drops_a_matching_row(void **state)
         model_write(&(model_writer){&random, &sql}, WRITE_BOOLEAN, 1 + model_below(&random, 3));
         assert_ok(frz_expr_parse(&arena, frz_buf_view(&sql), &expr, &err), &err);
         if (frz_expr_bind_filter(*state, expr, batch.type, &bound, &err) == FRZ_OK &&
-            frz_expr_select(bound, batch.type, &batch.array, 0, selection, &selected, &err) ==
+            frz_expr_select(bound, batch.type, &batch.array, 0, NULL, selection, &selected, &err) ==
                 FRZ_OK) {
             bool may = frz_expr_may_match(bound, lookup, holds, &table, batch.array.length);
             pruned += !may;

@@ -31,8 +31,8 @@ static inline frz_code prune_select(const prune_checker *c, const frz_type *type
     if (bits == NULL) {
         return frz_fail_nomem(err, (size_t)batch->array.length);
     }
-    FRZ_TRY(
-        frz_expr_select(c->filter, type, &batch->array, batch->first_row, bits, &selected, err));
+    FRZ_TRY(frz_expr_select(c->filter, type, &batch->array, batch->first_row, NULL, bits, &selected,
+                            err));
     for (int64_t i = 0; i < batch->array.length; i++) {
         if (frz_bit_get(bits, i)) {
             FRZ_TRY(FRZ_GROW(c->env, &out->items, &out->capacity, out->count, err));

@@ -163,7 +163,7 @@ static inline void import_files(test_table *t, const char *const *files, size_t 
 
 /* ---- commits ---- */
 
-/* Changes a plan in which every live entry is EXISTING. */
+/* Fills in a plan. */
 typedef void (*plan_change)(test_table *t, const frz_commit_attempt *attempt, frz_commit_plan *plan,
                             void *ctx);
 
@@ -177,18 +177,10 @@ static inline frz_code build_plan(void *ctx, const frz_commit_attempt *attempt,
                                   frz_commit_plan *plan, frz_error *err)
 {
     plan_job *job = ctx;
-    const frz_entry *const *entries = NULL;
-    size_t count = 0;
-    frz_code rc = frz_manifest_live(attempt->manifest, &entries, &count, err);
+    (void)err;
     plan->operation = "overwrite";
-    for (size_t i = 0; i < count && rc == FRZ_OK; i++) {
-        frz_entry entry = frz_entry_existing(entries[i]);
-        rc = frz_commit_plan_add(attempt, plan, &entry, err);
-    }
-    if (rc == FRZ_OK) {
-        job->change(job->t, attempt, plan, job->ctx);
-    }
-    return rc;
+    job->change(job->t, attempt, plan, job->ctx);
+    return FRZ_OK;
 }
 
 static inline void commit_change(test_table *t, plan_change change, void *ctx)
@@ -204,7 +196,6 @@ typedef struct test_update {
     size_t column_count;
     const char *updated; /* values of _last_updated_sequence_number */
     int64_t group_rows;
-    bool keep_old_half_out;     /* break the pair */
     void (*spoil)(frz_entry *); /* break the entry */
 } test_update;
 
@@ -233,11 +224,22 @@ static inline size_t other_column_files(test_table *t, const frz_entry *entry,
     return count;
 }
 
+static inline const frz_entry *live_entry(const frz_commit_attempt *attempt, size_t at)
+{
+    size_t i = 0;
+    for (;; i++) {
+        const frz_entry *entry = frz_tree_entry(attempt->tree, i);
+        if (frz_status_is_live(entry->status) && at-- == 0) {
+            return entry;
+        }
+    }
+}
+
 static inline void apply_update(test_table *t, const frz_commit_attempt *attempt,
                                 frz_commit_plan *plan, void *ctx)
 {
     const test_update *update = ctx;
-    frz_entry *source = plan->entries[update->entry];
+    const frz_entry *source = live_entry(attempt, update->entry);
     frz_parquet_written written = {0};
     char *location = NULL;
     size_t count = update->column_count + (update->updated != NULL);
@@ -252,7 +254,7 @@ static inline void apply_update(test_table *t, const frz_commit_attempt *attempt
         columns[i].field.required = false;
         ids[i] = columns[i].field.id;
     }
-    assert_ok(frz_commit_data_path(attempt, "-columns", &location, &t->err), &t->err);
+    assert_ok(frz_commit_new_path(attempt, "-columns.parquet", &location, &t->err), &t->err);
     put_file(t, location, columns, count, update->group_rows, &written);
     assert_ok(frz_commit_track(attempt, location, written.file_size, true, &t->err), &t->err);
     frz_column_file file = {.field_ids = ids,
@@ -264,7 +266,6 @@ static inline void apply_update(test_table *t, const frz_commit_attempt *attempt
               &t->err);
     frz_free(t->env, location);
 
-    frz_entry old = frz_entry_replaced(source, attempt);
     frz_entry entry = frz_entry_column_update(source, attempt);
     entry.column_file_count = other_column_files(t, source, &file, files);
     files[entry.column_file_count++] = file;
@@ -274,10 +275,7 @@ static inline void apply_update(test_table *t, const frz_commit_attempt *attempt
     if (update->spoil != NULL) {
         update->spoil(&entry);
     }
-    *source = entry; /* in its place, so that the order of rows stays */
-    if (!update->keep_old_half_out) {
-        assert_ok(frz_commit_plan_add(attempt, plan, &old, &t->err), &t->err);
-    }
+    assert_ok(frz_commit_plan_change(attempt, plan, source, &entry, &t->err), &t->err);
 }
 
 static inline void update_entry(test_table *t, const test_update *update)
@@ -310,6 +308,33 @@ static inline void snapshot_close(test_snapshot *snapshot)
 {
     frz_manifest_free(snapshot->manifest);
     frz_table_unref(snapshot->table);
+}
+
+/* Write the current root again with those of its entries only that are chosen: how a faulty writer
+ * would have left it. */
+static inline void spoil_root(test_table *t, bool (*chosen)(const frz_entry *entry))
+{
+    test_snapshot snapshot;
+    char *location = NULL;
+    int64_t bytes = 0;
+    size_t kept = 0;
+    snapshot_open(t, &snapshot);
+    size_t count = frz_manifest_count(snapshot.manifest);
+    const frz_entry **entries = frz_arena_array(&t->arena, count, sizeof *entries);
+    for (size_t i = 0; i < count; i++) {
+        const frz_entry *entry = frz_manifest_entry(snapshot.manifest, i);
+        if (chosen(entry)) {
+            entries[kept++] = entry;
+        }
+    }
+    const frz_manifest_rows rows = {.entries = entries, .entry_count = kept};
+    location = frz_strdup(t->env, frz_str_from(frz_manifest_location(snapshot.manifest)));
+    assert_ok(frz_file_remove(t->env, location, &t->err), &t->err);
+    assert_ok(frz_manifest_write(snapshot.table, location, snapshot.schema, &rows, false, &bytes,
+                                 &t->err),
+              &t->err);
+    frz_free(t->env, location);
+    snapshot_close(&snapshot);
 }
 
 /* All values of a field, files one after the other, in the arena. */

@@ -275,27 +275,27 @@ static void tracking__numbers_must_be_possible(void **state)
     }
 }
 
+static bool is_live(const frz_entry *entry)
+{
+    return frz_status_is_live(entry->status);
+}
+
 static void tracking__modified_without_its_old_half(void **state)
 {
     test_table t;
     table_open(&t, state);
     import_one(&t);
     test_column a = {field_a(), "1 2 3 4 5 6"};
-    update_entry(&t, &(test_update){.columns = &a,
-                                    .column_count = 1,
-                                    .updated = "1 1 1 1 1 1",
-                                    .keep_old_half_out = true});
+    update_entry(&t, &(test_update){.columns = &a, .column_count = 1, .updated = "1 1 1 1 1 1"});
+    spoil_root(&t, is_live);
     assert_found(&t, "MODIFIED entry has no REPLACED one beside it");
     table_close(&t);
 }
 
-static void forget_all(test_table *t, const frz_commit_attempt *attempt, frz_commit_plan *plan,
-                       void *ctx)
+static bool is_none(const frz_entry *entry)
 {
-    (void)t;
-    (void)attempt;
-    (void)ctx;
-    plan->entry_count = 0;
+    (void)entry;
+    return false;
 }
 
 static void tracking__file_that_vanished(void **state)
@@ -303,7 +303,8 @@ static void tracking__file_that_vanished(void **state)
     test_table t;
     table_open(&t, state);
     import_one(&t);
-    commit_change(&t, forget_all, NULL);
+    update_a(&t, NULL);
+    spoil_root(&t, is_none);
     assert_found(&t, "neither keeps nor removes it");
     table_close(&t);
 }
@@ -339,7 +340,7 @@ static void add_rows(test_table *t, const frz_commit_attempt *attempt, frz_commi
     frz_entry entry = frz_entry_added(attempt);
     frz_parquet_written written = {0};
     char *location = NULL;
-    assert_ok(frz_commit_data_path(attempt, "", &location, &t->err), &t->err);
+    assert_ok(frz_commit_new_path(attempt, ".parquet", &location, &t->err), &t->err);
     put_file(t, location, COLUMNS({field_id(), "7 8 9"}, {frz_field_row_id, (const char *)ctx}), 0,
              &written);
     assert_ok(frz_commit_track(attempt, location, written.file_size, true, &t->err), &t->err);
@@ -349,7 +350,7 @@ static void add_rows(test_table *t, const frz_commit_attempt *attempt, frz_commi
     frz_free(t->env, location);
     entry.record_count = written.row_count;
     entry.file_size = written.file_size;
-    assert_ok(frz_commit_plan_add(attempt, plan, &entry, &t->err), &t->err);
+    assert_ok(frz_commit_plan_change(attempt, plan, NULL, &entry, &t->err), &t->err);
 }
 
 static void lineage__row_ids_are_unique(void **state)

@@ -137,6 +137,7 @@ static frz_code scenario_manifest(const frz_env *env, frz_error *err)
                              .stats = &stats,
                              .stats_count = 1};
     const frz_entry *const entries[] = {&entry};
+    const frz_manifest_rows rows = {.entries = entries, .entry_count = 1};
     frz_table *table = NULL;
     char *location = NULL;
     int64_t bytes = 0;
@@ -144,7 +145,7 @@ static frz_code scenario_manifest(const frz_env *env, frz_error *err)
     FRZ_TRY(frz_table_resolve(table, FRZ_STR("metadata/root-2.parquet"), &location, err));
     (void)frz_file_remove(env, location, NULL);
     FRZ_TRY(frz_manifest_write(table, location, frz_metadata_current_schema(&table->metadata),
-                               entries, 1, false, &bytes, err));
+                               &rows, false, &bytes, err));
     FRZ_TRY(list_view(table, FRZ_TABLE_VIEW_DESCRIBE, err));
     FRZ_TRY(list_view(table, FRZ_TABLE_VIEW_FILES, err));
     FRZ_TRY(list_view(table, FRZ_TABLE_VIEW_MANIFESTS, err));

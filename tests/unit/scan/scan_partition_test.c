@@ -111,7 +111,7 @@ static int64_t check_file(const model_table *t, const frz_entry_filter *filter,
     uint8_t selection[16];
     int64_t selected = 0;
     const frz_entry *entry = &t->entries[file];
-    assert_ok(frz_expr_select(bound, t->type, batch, 0, selection, &selected, &err), &err);
+    assert_ok(frz_expr_select(bound, t->type, batch, 0, NULL, selection, &selected, &err), &err);
     bool may = frz_entry_filter_may_match(filter, entry);
     bool must = frz_entry_filter_must_match(filter, entry);
     if (!may && selected > 0) {

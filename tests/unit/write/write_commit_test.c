@@ -240,7 +240,7 @@ static void write_one(fixture *f, const frz_commit_attempt *attempt, bool each, 
 {
     frz_file_writer *writer = NULL;
     frz_error *err = &f->t.err;
-    assert_ok(frz_commit_data_path(attempt, "", location, err), err);
+    assert_ok(frz_commit_new_path(attempt, ".parquet", location, err), err);
     assert_ok(frz_file_create(f->env, *location, &writer, err), err);
     assert_ok(frz_file_append(writer, "bytes", 5, err), err);
     assert_ok(frz_file_finish(writer, each, err), err);
@@ -267,23 +267,16 @@ static frz_code build_files(void *ctx, const frz_commit_attempt *attempt, frz_co
 {
     frz_code rc = FRZ_OK;
     commit_job *job = ctx;
-    const frz_entry *const *entries = NULL;
-    size_t count = 0;
     job->attempts = attempt->number;
     FRZ_TRY(
         frz_metadata_property_i64(&attempt->table->metadata, "rival", 0, &job->rival_seen, err));
-    FRZ_TRY(frz_manifest_live(attempt->manifest, &entries, &count, err));
-    for (size_t i = 0; i < count; i++) {
-        frz_entry entry = frz_entry_existing(entries[i]);
-        FRZ_TRY(frz_commit_plan_add(attempt, plan, &entry, err));
-    }
     write_files(job, attempt);
     for (size_t i = 0; i < job->used; i++) {
         frz_entry entry = frz_entry_added(attempt);
         entry.location = frz_table_relativize(attempt->table, frz_str_from(job->locations[i]));
         entry.record_count = 10;
         entry.file_size = 5;
-        FRZ_TRY(frz_commit_plan_add(attempt, plan, &entry, err));
+        FRZ_TRY(frz_commit_plan_change(attempt, plan, NULL, &entry, err));
     }
     plan->operation = "append";
     plan->nothing = job->nothing;
@@ -643,9 +636,7 @@ static void entries__fields_follow_the_status(void **state)
         frz_status status;
         int64_t snapshot, modified, sequence, file_sequence, first_row;
     } cases[] = {
-        {frz_entry_existing(&source), FRZ_STATUS_EXISTING, 10, 20, 5, 2, 150},
-        {frz_entry_deleted(&source, &attempt), FRZ_STATUS_DELETED, 50, 20, 5, 2, 150},
-        {frz_entry_replaced(&source, &attempt), FRZ_STATUS_REPLACED, 50, 20, 5, 2, 150},
+        {frz_entry_row_delete(&source, &attempt), FRZ_STATUS_MODIFIED, 10, 50, 5, 2, 150},
         {frz_entry_column_update(&source, &attempt), FRZ_STATUS_MODIFIED, 10, 50, 9, 2, 150},
         {frz_entry_added(&attempt), FRZ_STATUS_ADDED, 50, FRZ_NO_VALUE, 9, 9, FRZ_NO_VALUE},
     };

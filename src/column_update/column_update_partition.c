@@ -1,0 +1,121 @@
+/*
+ * Updates of columns that a partition is made from. The tuple of a data file stays as long as it
+ * holds for every live row. spec: column files, writer procedure, step 6
+ */
+#include "column_update/column_update_internal.h"
+
+static bool is_written(const update_plan *plan, int32_t field_id)
+{
+    for (size_t i = 0; i < plan->written_count; i++) {
+        if (plan->written_ids[i] == field_id) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool update_touches_order(const update_plan *plan, const frz_metadata *metadata, int32_t order_id)
+{
+    for (size_t i = 0; i < metadata->sort_order_count; i++) {
+        const frz_sort_order *order = &metadata->sort_orders[i];
+        for (size_t k = 0; order->order_id == order_id && k < order->field_count; k++) {
+            for (size_t s = 0; s < order->fields[k].source_count; s++) {
+                if (is_written(plan, order->fields[k].source_ids[s])) {
+                    return true;
+                }
+            }
+        }
+    }
+    return false;
+}
+
+/* The values of a field inside an assigned column; NULL if it is not there. Nulls of structs above
+ * are not looked at: their children are null, too, or hold what no reader sees. */
+static const struct ArrowArray *find_values(const frz_field *field, const struct ArrowArray *array,
+                                            int32_t id, const frz_type **type)
+{
+    if (field->id == id) {
+        *type = field->type;
+        return array;
+    }
+    for (size_t i = 0; field->type->id == FRZ_TYPE_STRUCT && i < field->type->field_count; i++) {
+        const struct ArrowArray *found =
+            find_values(&field->type->fields[i], array->children[i], id, type);
+        if (found != NULL) {
+            return found;
+        }
+    }
+    return NULL;
+}
+
+/* Does the transform of a value give the value of the tuple? */
+static bool gives(const frz_transform *transform, const frz_value *value, const frz_value *tuple)
+{
+    frz_value made, known;
+    if (value->is_null || tuple->is_null) {
+        return value->is_null && tuple->is_null;
+    }
+    return frz_transform_apply(transform, value, &made, NULL) == FRZ_OK && !made.is_null &&
+           frz_value_as_source(tuple, made.type, &known) &&
+           frz_value_compare(&made, &known, true) == 0;
+}
+
+static const frz_value *tuple_value(const frz_entry *entry, int32_t field_id)
+{
+    for (size_t i = 0; i < entry->partition_count; i++) {
+        if (entry->partition[i].field_id == field_id) {
+            return &entry->partition[i].value;
+        }
+    }
+    return NULL;
+}
+
+/* A field of the spec over the rows that matter (NULL: all) of one assigned column. */
+static bool holds(const frz_partition_field *part, const frz_entry *entry, const frz_field *column,
+                  const struct ArrowArray *array, const uint8_t *live)
+{
+    const frz_type *type = NULL;
+    const struct ArrowArray *values = find_values(column, array, part->source_ids[0], &type);
+    const frz_value *tuple = tuple_value(entry, part->field_id);
+    if (values == NULL) {
+        return true; /* made from another column */
+    }
+    if (tuple == NULL || frz_transform_result(&part->transform, type) == NULL) {
+        return false;
+    }
+    for (int64_t i = 0; i < values->length; i++) {
+        frz_value value = frz_value_at(type, values, i);
+        if ((live == NULL || frz_bit_get(live, i)) && !gives(&part->transform, &value, tuple)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Several sources, or an unknown transform: nothing can be proven. */
+static bool is_opaque(const update_plan *plan, const frz_partition_field *part)
+{
+    bool opaque = false;
+    for (size_t i = 0; i < part->source_count; i++) {
+        opaque = opaque || is_written(plan, part->source_ids[i]);
+    }
+    return opaque && (part->source_count > 1 || part->transform.kind == FRZ_TRANSFORM_UNKNOWN);
+}
+
+bool update_keeps_partition(const update_plan *plan, const frz_metadata *metadata,
+                            const frz_entry *entry, const frz_field *column,
+                            const struct ArrowArray *array, const uint8_t *live)
+{
+    const frz_partition_spec *spec =
+        entry->spec_id < 0 ? NULL : frz_metadata_spec(metadata, entry->spec_id);
+    for (size_t i = 0; spec != NULL && i < spec->field_count; i++) {
+        const frz_partition_field *part = &spec->fields[i];
+        if (part->transform.kind == FRZ_TRANSFORM_VOID || part->source_count == 0) {
+            continue;
+        }
+        if (is_opaque(plan, part) || !holds(part, entry, column, array, live)) {
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,118 @@
+/*
+ * Entries that outlive the manifest they were read from.
+ */
+#include "meta/meta_manifest.h"
+
+static frz_code copy_partition(frz_arena *arena, frz_entry *e, frz_error *err)
+{
+    frz_partition_value *values = frz_arena_array(arena, e->partition_count, sizeof *values);
+    if (values == NULL) {
+        return frz_fail_nomem(err, e->partition_count * sizeof *values);
+    }
+    for (size_t i = 0; i < e->partition_count; i++) {
+        values[i].field_id = e->partition[i].field_id;
+        frz_code rc = frz_value_copy(arena, &e->partition[i].value, &values[i].value, err);
+        if (rc != FRZ_OK) {
+            return rc;
+        }
+    }
+    e->partition = values;
+    return FRZ_OK;
+}
+
+static frz_code copy_stats(frz_arena *arena, frz_entry *e, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_field_stats *stats = frz_arena_array(arena, e->stats_count, sizeof *stats);
+    if (stats == NULL) {
+        return frz_fail_nomem(err, e->stats_count * sizeof *stats);
+    }
+    for (size_t i = 0; i < e->stats_count; i++) {
+        stats[i] = e->stats[i];
+        if (stats[i].has_lower) {
+            FRZ_TRY(frz_value_copy(arena, &e->stats[i].lower, &stats[i].lower, err));
+        }
+        if (stats[i].has_upper) {
+            FRZ_TRY(frz_value_copy(arena, &e->stats[i].upper, &stats[i].upper, err));
+        }
+    }
+    e->stats = stats;
+out:
+    return rc;
+}
+
+/* A list of plain numbers. */
+static frz_code copy_numbers(frz_arena *arena, const void *numbers, size_t count, size_t size,
+                             const void **out, frz_error *err)
+{
+    void *copy = frz_arena_array(arena, count, size);
+    if (copy == NULL) {
+        return frz_fail_nomem(err, count * size);
+    }
+    if (count > 0) {
+        memcpy(copy, numbers, count * size);
+    }
+    *out = copy;
+    return FRZ_OK;
+}
+
+/* A text or nothing. */
+static frz_code copy_text(frz_arena *arena, frz_str *text, frz_error *err)
+{
+    return text->ptr == NULL ? FRZ_OK : frz_arena_str(arena, *text, text, err);
+}
+
+static frz_code copy_column_files(frz_arena *arena, frz_entry *e, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_column_file *files = frz_arena_array(arena, e->column_file_count, sizeof *files);
+    if (files == NULL) {
+        return frz_fail_nomem(err, e->column_file_count * sizeof *files);
+    }
+    for (size_t i = 0; i < e->column_file_count; i++) {
+        const void *ids = NULL;
+        files[i] = e->column_files[i];
+        FRZ_TRY(copy_text(arena, &files[i].location, err));
+        FRZ_TRY(copy_text(arena, &files[i].file_format, err));
+        FRZ_TRY(copy_text(arena, &files[i].key_metadata, err));
+        FRZ_TRY(copy_numbers(arena, files[i].field_ids, files[i].field_id_count,
+                             sizeof *files[i].field_ids, &ids, err));
+        files[i].field_ids = ids;
+    }
+    e->column_files = files;
+out:
+    return rc;
+}
+
+static frz_code copy_lists(frz_arena *arena, frz_entry *e, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const void *splits = NULL, *ids = NULL;
+    FRZ_TRY(copy_numbers(arena, e->split_offsets, e->split_count, sizeof *e->split_offsets, &splits,
+                         err));
+    FRZ_TRY(copy_numbers(arena, e->equality_ids, e->equality_id_count, sizeof *e->equality_ids,
+                         &ids, err));
+    e->split_offsets = splits;
+    e->equality_ids = ids;
+out:
+    return rc;
+}
+
+frz_code frz_entry_copy(frz_arena *arena, const frz_entry *entry, frz_entry *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_entry copy = *entry;
+    FRZ_TRY(copy_text(arena, &copy.location, err));
+    FRZ_TRY(copy_text(arena, &copy.file_format, err));
+    FRZ_TRY(copy_text(arena, &copy.key_metadata, err));
+    FRZ_TRY(copy_text(arena, &copy.referenced_data_file, err));
+    FRZ_TRY(copy_text(arena, &copy.deletion_vector.location, err));
+    FRZ_TRY(copy_text(arena, &copy.deletion_vector.key_metadata, err));
+    FRZ_TRY(copy_partition(arena, &copy, err));
+    FRZ_TRY(copy_stats(arena, &copy, err));
+    FRZ_TRY(copy_column_files(arena, &copy, err));
+    FRZ_TRY(copy_lists(arena, &copy, err));
+    *out = copy;
+out:
+    return rc;
+}

@@ -1,0 +1,128 @@
+"""Tables of the v4 corpus are updated and compacted: trees with leaves and masked entries, deletion
+vectors, partitions, column files upon column files. Rows and lineage stay right, and earlier
+snapshots stay what they were."""
+import json
+import math
+import shutil
+
+import pytest
+
+from frazil import Warehouse
+from iceberg_corpus import CORPORA, listing
+
+CORPUS = CORPORA / "iceberg-v4"
+LINEAGE = ("_row_id", "_last_updated_sequence_number")
+# Locations inside manifests, or packed ones, point to places where the files of a copy are not.
+ABSOLUTE = {"absolute_paths", "outside_location", "location_absent", "gzip_metadata"}
+
+
+def tables():
+    return [
+        table["dir"]
+        for table in listing(CORPUS / "TABLES.tsv")
+        if not table["must_fail"] and table["dir"] not in ABSOLUTE
+        and not table["dir"].startswith(("upgraded", "legacy", "avro", "v2_", "v3_", "v1_"))
+    ]
+
+
+def expected(name):
+    return rows_by_id((CORPUS / name / "expected.jsonl").read_text())
+
+
+def rows_by_id(text):
+    return {row["_row_id"]: row for row in map(json.loads, text.splitlines())}
+
+
+@pytest.fixture
+def copy(tmp_path, request):
+    """A copy of a corpus table, known to a catalog."""
+    name = request.param
+    warehouse = Warehouse(tmp_path / "warehouse")
+    warehouse.folder.mkdir()
+    folder = warehouse.folder / name
+    shutil.copytree(CORPUS / name, folder, copy_function=shutil.copyfile)
+    for path in folder.glob("metadata/*.json"):
+        path.write_text(path.read_text().replace(f"file:///golden/{name}", f"file://{folder}"))
+    newest = next(t["metadata"] for t in listing(CORPUS / "TABLES.tsv") if t["dir"] == name)
+    warehouse.run("register", "db.t", str(folder / "metadata" / newest))
+    warehouse.table = name
+    return warehouse
+
+
+def scan(warehouse, *options):
+    return rows_by_id(
+        warehouse.run("scan", "db.t", "--with-lineage", "--format", "jsonl", *options)
+    )
+
+
+def same(ours, theirs):
+    if isinstance(ours, float) and isinstance(theirs, float):
+        return ours == theirs or (math.isnan(ours) and math.isnan(theirs)) or math.isclose(
+            ours, theirs, rel_tol=1e-6)
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        return ours.keys() == theirs.keys() and all(same(ours[k], theirs[k]) for k in ours)
+    if isinstance(ours, list) and isinstance(theirs, list):
+        return len(ours) == len(theirs) and all(map(same, ours, theirs))
+    return ours == theirs or str(ours) == str(theirs)
+
+
+def check(ours, theirs):
+    assert ours.keys() == theirs.keys()
+    for row_id, row in theirs.items():
+        assert same(ours[row_id], row), f"row {row_id}: {ours[row_id]} is not {row}"
+
+
+def columns(warehouse):
+    schema = json.loads(warehouse.run("schema", "db.t", "--json"))
+    text = warehouse.run("describe", "db.t", "--json")
+    top = [c for c in schema if "." not in c["name"]]
+    return [c for c in top if c["type"] != "unknown"], json.loads(text)
+
+
+def sequence(warehouse):
+    return json.loads(warehouse.run("snapshots", "db.t", "--json"))[-1]["sequence_number"]
+
+
+def quoted(name):
+    return '"' + name.replace('"', '""') + '"'
+
+
+def update(warehouse, rows, column, value, condition):
+    """Run an update, and do the same to the rows expected."""
+    text = f"UPDATE db.t SET {quoted(column)} = {value}"
+    touched = [i for i in rows if condition is None or i % 2 == condition]
+    if condition is not None:
+        text += f" WHERE _row_id % 2 = {condition}"
+    warehouse.run("sql", text)
+    number = sequence(warehouse) if touched else None
+    for i in touched:
+        rows[i]["_last_updated_sequence_number"] = number
+        if value == "NULL":
+            rows[i][column] = None
+
+
+@pytest.mark.parametrize("copy", tables(), indirect=True)
+def test_updates_and_compaction(copy):
+    rows = expected(copy.table)
+    check(scan(copy), rows)
+    before = json.loads(copy.run("snapshots", "db.t", "--json"))
+    all_columns, _ = columns(copy)
+    optional = [c for c in all_columns if not c["required"]]
+    if optional:
+        update(copy, rows, optional[-1]["name"], "NULL", 0)
+        check(scan(copy), rows)
+    for column in all_columns[:3]:
+        update(copy, rows, column["name"], quoted(column["name"]), 1)
+    check(scan(copy), rows)
+    update(copy, rows, all_columns[0]["name"], quoted(all_columns[0]["name"]), None)
+    check(scan(copy), rows)
+    copy.run("compact", "db.t")
+    check(scan(copy), rows)
+    if before:
+        last = next(s["snapshot_id"] for s in before if s["is_current"])
+        assert len(scan(copy, "--snapshot", str(last))) == len(expected(copy.table))
+
+
+@pytest.mark.skipif(not tables(), reason="FRAZIL_CORPORA has no iceberg-v4")
+def test_the_corpus_is_there():
+    assert len(tables()) > 50
