@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from changes_model import ROW_ID, check_by_id, check_by_value
+from changes_model import ROW_ID, Model, check_by_id, check_by_value, differing
 from iceberg_corpus import CORPORA, ENGINES, ENGINE_MAPS, frazil, listing, rows_of, scan
 
 GOLDEN = CORPORA / "iceberg-v4"
@@ -153,6 +153,74 @@ def test_rows_of_every_snapshot(table):
 @pytest.mark.parametrize("table", ENGINE_TABLES, ids=lambda t: t["dir"].replace("/db/", "."))
 def test_rows_of_other_engines(table):
     check_every_snapshot(engine(table))
+
+
+# ---- ranges ----
+
+
+def ancestors(metadata):
+    """The current snapshot and its parents, as far as they are there, oldest first."""
+    snapshots = {s["snapshot-id"]: s for s in metadata.get("snapshots", [])}
+    at, chain = snapshots.get(metadata.get("current-snapshot-id")), []
+    while at:
+        chain.append(at)
+        at = snapshots.get(at.get("parent-snapshot-id"))
+    return chain[::-1]
+
+
+def check_range(table):
+    """All changes since the oldest ancestor, one ordinal after the other: a row that came and went
+    in between is told both times."""
+    metadata = table.json
+    chain = ancestors(metadata)
+    if len(chain) < 2:
+        return 0
+    before, after = (table.rows(chain[i]["snapshot-id"]) for i in (0, -1))
+    done = table.changes("--rows", "--json", "--from", str(chain[0]["snapshot-id"]))
+    if before is None or (done.returncode == 3 and "No such file" in done.stderr):
+        return 0
+    assert done.returncode == 0, done.stderr
+    feed = rows_of(done.stdout)
+    numbers = [c["_change_ordinal"] for c in feed]
+    assert numbers == sorted(numbers)
+    assert all(c["_commit_snapshot_id"] == chain[c["_change_ordinal"] + 1]["snapshot-id"]
+               for c in feed)
+    if any(row[ROW_ID] is None for row in before + after + feed):
+        return 0
+    model = Model(before, common_columns(metadata, chain[0], chain[-1]))
+    for number in range(len(chain)):
+        model.apply([c for c in feed if c["_change_ordinal"] == number])
+    assert set(model.rows) == {row[ROW_ID] for row in after}
+    for row in after:
+        names = [n for n in model.common if n in model.rows[row[ROW_ID]]]
+        assert not differing(model.rows[row[ROW_ID]], row, names)
+    return len(feed)
+
+
+@pytest.mark.parametrize("table", VALID, ids=lambda t: t["dir"])
+def test_a_range_of_snapshots(table):
+    check_range(golden(table))
+
+
+@pytest.mark.parametrize("table", ENGINE_TABLES, ids=lambda t: t["dir"].replace("/db/", "."))
+def test_a_range_of_snapshots_of_other_engines(table):
+    check_range(engine(table))
+
+
+@pytest.mark.parametrize("table", [t for t in ENGINE_TABLES if "/eq_" in t["dir"]],
+                         ids=lambda t: t["dir"].replace("/db/", "."))
+def test_upserts_delete_no_row_that_was_not_there(table):
+    """Equality deletes name keys, not rows: also such that no row has."""
+    table = engine(table)
+    chain, deleted = ancestors(table.json), 0
+    table.rows(chain[-1]["snapshot-id"])  # which skips what cannot be read
+    for parent, snapshot in zip(chain, chain[1:]):
+        before = table.rows(parent["snapshot-id"])
+        feed = table.feed(snapshot["snapshot-id"])
+        gone = [c for c in feed if c["_change_type"] in ("DELETE", "UPDATE_BEFORE")]
+        assert len(gone) <= len(before)
+        deleted += len(gone)
+    assert deleted > 0
 
 
 @pytest.mark.parametrize("table", ENGINE_TABLES, ids=lambda t: t["dir"].replace("/db/", "."))
