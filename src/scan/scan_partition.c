@@ -15,6 +15,8 @@
 
 #include <math.h>
 
+#include "scan/scan_plan.h"
+
 /* More sources than this are looked at only by statistics. */
 #define SOURCES_MAX 16
 
@@ -349,21 +351,6 @@ static void narrow(const subject *s, const rule *r, frz_field_stats *stats)
     }
 }
 
-/* No row was updated after its file's data sequence number: it rises with every column file, and a
- * file of older rows has at least the greatest of their numbers. The number of a manifest is in
- * turn at least that of its entries. Rows may have no number at all. spec: row lineage */
-static const frz_field_stats *updated_stats(subject *s)
-{
-    const frz_type *type = frz_field_last_updated.type;
-    s->updated = (frz_field_stats)FRZ_FIELD_STATS_UNKNOWN(FRZ_ID_LAST_UPDATED, type);
-    s->updated.tight_bounds = 0;
-    s->updated.has_upper = true;
-    s->updated.upper = (frz_value){.type = type,
-                                   .as.i64 = s->entry != NULL ? s->entry->sequence_number
-                                                              : s->manifest->sequence_number};
-    return &s->updated;
-}
-
 /* A null in a lineage column stands for a number that the column's bounds do not know. */
 static const frz_field_stats *own_stats(const subject *s, int32_t field_id)
 {
@@ -381,8 +368,13 @@ static const frz_field_stats *own_stats(const subject *s, int32_t field_id)
 static const frz_field_stats *stats_of(subject *s, int32_t field_id)
 {
     const frz_field_stats *own = own_stats(s, field_id);
-    return own == NULL && field_id == FRZ_ID_LAST_UPDATED && !s->partition_alone ? updated_stats(s)
-                                                                                 : own;
+    if (own == NULL && field_id == FRZ_ID_LAST_UPDATED && !s->partition_alone) {
+        frz_updated_stats(s->entry != NULL ? s->entry->sequence_number
+                                           : s->manifest->sequence_number,
+                          &s->updated);
+        own = &s->updated;
+    }
+    return own;
 }
 
 static const frz_field_stats *lookup(void *ctx, int32_t field_id)

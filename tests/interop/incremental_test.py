@@ -61,7 +61,9 @@ def test_files_that_did_not_change_are_not_opened(tmp_path):
         found, figures = report(warehouse, f"{UPDATED} > {n}")
         assert len(found) == rows, n
         assert figures["files"] - figures["files_skipped"] == opened, figures
+    statement = f"UPDATE db.t SET c_2 = 1 WHERE {UPDATED} > 3"  # which is one file of the four
+    assert warehouse.sql(statement)["rows"] == 5
     warehouse.run("compact", "db.t")
-    for n, opened, rows in [(1, 2, 13), (3, 2, 5)]:  # the new files have the compaction's number
+    for n, opened, rows in [(1, 2, 13), (3, 2, 5), (4, 2, 5)]:  # the new files have the compaction's number
         found, figures = report(warehouse, f"{UPDATED} > {n}")
         assert len(found) == rows and figures["files"] - figures["files_skipped"] == opened
