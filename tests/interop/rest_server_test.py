@@ -33,6 +33,12 @@ def wait_for(uri, process):
     raise AssertionError("the server does not answer")
 
 
+class Server(str):
+    """Its uri, and the folder of its warehouse."""
+
+    warehouse = None
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     folder, port = tmp_path_factory.mktemp("rest-server"), free_port()
@@ -46,7 +52,8 @@ def server(tmp_path_factory):
     with open(folder / "log", "w") as log:
         process = subprocess.Popen(["java", "-Xmx512m", "-jar", JARS[-1]], stdout=log, stderr=log,
                                    env={**os.environ, **settings})
-    uri = f"http://127.0.0.1:{port}"
+    uri = Server(f"http://127.0.0.1:{port}")
+    uri.warehouse = folder / "warehouse"
     try:
         wait_for(uri + "/v1/config", process)
         yield uri
