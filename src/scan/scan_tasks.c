@@ -11,6 +11,8 @@
  */
 #include "frazil/plan.h"
 
+#include <stdlib.h>
+
 #include "scan/scan_internal.h"
 
 #define DEFAULT_TARGET ((int64_t)128 << 20)
@@ -32,6 +34,12 @@ typedef struct file_at_hand {
     size_t next_offset; /* by bytes: the first split offset behind at */
 } file_at_hand;
 
+/* Ids of the fields that are read, at every depth, ascending. */
+typedef struct read_fields {
+    int32_t *ids; /* NULL: only count */
+    size_t count;
+} read_fields;
+
 struct frz_plan {
     const frz_env *env;
     frz_table *table; /* owned reference */
@@ -39,6 +47,7 @@ struct frz_plan {
     const frz_schema *schema;
     scan_request request;
     scan_columns columns;
+    read_fields read;
     frz_file_plan *files;      /* NULL: the table has no snapshot */
     frz_delete_index *deletes; /* NULL: there are no delete files */
     int64_t target, open_cost;
@@ -54,16 +63,18 @@ struct frz_plan {
 
 /* ---- the next file ---- */
 
+static int compare_ids(const void *a, const void *b)
+{
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
 static bool reads_column_file(const frz_plan *plan, const frz_column_file *file)
 {
-    const frz_type *read = plan->columns.stored_type;
     for (size_t i = 0; i < file->field_id_count; i++) {
-        for (size_t k = 0; k < read->field_count; k++) {
-            /* also of what is inside of a column */
-            if (frz_type_find_id(read->fields[k].type, file->field_ids[i]) != NULL ||
-                read->fields[k].id == file->field_ids[i]) {
-                return true;
-            }
+        if (bsearch(&file->field_ids[i], plan->read.ids, plan->read.count, sizeof(int32_t),
+                    compare_ids) != NULL) {
+            return true;
         }
     }
     return false;
@@ -342,6 +353,34 @@ out:
 
 /* ---- opening ---- */
 
+static frz_code collect_id(void *ctx, const frz_field *field, bool in_repeated, frz_error *err)
+{
+    read_fields *read = ctx;
+    (void)in_repeated;
+    (void)err;
+    if (read->ids != NULL) {
+        read->ids[read->count] = field->id;
+    }
+    read->count++;
+    return FRZ_OK;
+}
+
+static frz_code collect_ids(frz_plan *plan, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    read_fields *read = &plan->read;
+    FRZ_TRY(frz_type_visit(plan->columns.stored_type, collect_id, read, err));
+    int32_t *ids = frz_arena_array(&plan->arena, read->count + 1, sizeof *ids);
+    if (ids == NULL) {
+        return frz_fail_nomem(err, read->count * sizeof *ids);
+    }
+    *read = (read_fields){.ids = ids};
+    FRZ_TRY(frz_type_visit(plan->columns.stored_type, collect_id, read, err));
+    qsort(ids, read->count, sizeof *ids, compare_ids);
+out:
+    return rc;
+}
+
 static frz_code choose_sizes(frz_plan *plan, const frz_plan_options *opts, frz_error *err)
 {
     frz_code rc = FRZ_OK;
@@ -413,6 +452,7 @@ frz_code frz_plan_open(frz_table *table, const frz_plan_options *opts, frz_plan 
     FRZ_TRY(scan_request_copy(&plan->arena, &request, &plan->request, err));
     FRZ_TRY(
         scan_columns_init(&plan->columns, &plan->arena, table, plan->schema, &plan->request, err));
+    FRZ_TRY(collect_ids(plan, err));
     FRZ_TRY(open_files(plan, snapshot, err));
     *out = plan;
     plan = NULL;

@@ -103,6 +103,15 @@ def test_small_files_count_what_opening_them_costs(wide):
     assert [len(task["data-files"]) for task in apart] == [1, 1]
 
 
+def test_only_column_files_that_are_needed_count(wide):
+    def size(columns):
+        report = json.loads(wide.run("plan", "db.t", "--columns", columns, "--json"))["report"]
+        return report["bytes_planned"]
+
+    assert size("id") < size("v") == size("id,v")
+    assert size("v") == size("_last_updated_sequence_number")
+
+
 def test_sizes_are_properties_of_the_table(wide):
     wide.run("sql", "ALTER TABLE db.t SET TBLPROPERTIES ('read.split.target-size' = '1', "
                     "'read.split.open-file-cost' = '1')")
