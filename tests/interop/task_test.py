@@ -9,7 +9,7 @@ import pytest
 
 from frazil import Warehouse
 from iceberg_corpus import (
-    CORPORA, ENGINES, ENGINE_MAPS, listing, rows_of, run_task, scan, scan_by_tasks
+    CORPORA, ENGINES, ENGINE_MAPS, frazil, listing, rows_of, run_task, scan, scan_by_tasks
 )
 
 GOLDEN = CORPORA / "iceberg-v4"
@@ -51,6 +51,29 @@ def test_tables_of_engines(table):
     metadata = ENGINES / table["dir"] / "metadata" / table["metadata"]
     check(metadata, ENGINE_MAPS, 3, "--where", condition(metadata, ENGINE_MAPS))
     check(metadata, ENGINE_MAPS, 7)
+
+
+@pytest.mark.parametrize("name, where, figures", [
+    ("pyiceberg/db/partitions_v2", "grp = 'a/b' and id = 4",
+     {"manifests": 3, "manifests_empty": 1, "manifests_by_partition": 1, "files": 13,
+      "files_in_manifests": 4, "files_by_partition": 8, "files_by_bounds": 1, "files_planned": 0}),
+    ("pyiceberg/db/partitions_v2", "grp = 'a/b'",
+     {"manifests_by_partition": 0, "files_in_manifests": 0, "files_by_partition": 9,
+      "files_planned": 4, "rows_planned": 4}),
+    ("spark/db/eq_partitioned_v3", "grp = 'g0' and val > 3",
+     {"files": 10, "files_by_partition": 6, "files_by_bounds": 1, "files_planned": 3,
+      "rows_planned": 14, "delete_files": 2}),
+])
+def test_what_each_level_skipped(name, where, figures):
+    table = next((t for t in ENGINE_TABLES if t["dir"] == name), None)
+    if table is None:
+        pytest.skip(f"no corpora of tables at {CORPORA}")
+    done = frazil(ENGINES / name / "metadata" / table["metadata"], ENGINE_MAPS, "plan", "--where",
+                  where, "--json")
+    report = json.loads(done.stdout)["report"]
+    assert {key: report[key] for key in figures} == figures
+    skipped = ["in_manifests", "by_partition", "by_counts", "by_bounds", "planned"]
+    assert report["files"] == sum(report[f"files_{how}"] for how in skipped)
 
 
 # ---- how files are cut ----
