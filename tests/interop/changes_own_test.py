@@ -3,11 +3,13 @@ know of every snapshot; and of broken roots."""
 import json
 import random
 import shutil
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import checker
 from changes_model import ROW_ID, UPDATED, check_by_id
 from frazil import Story, Warehouse, generate
 from iceberg_corpus import CORPORA, frazil, listing, rows_of
@@ -88,6 +90,65 @@ def test_a_row_added_and_updated_in_a_range_is_told_twice(story):
     assert [(r["_change_ordinal"], r["_change_type"], r["c_1"]) for r in feed][1:] == [
         (0, "UPDATE_AFTER", 1.0), (1, "UPDATE_BEFORE", 1.0), (1, "UPDATE_AFTER", 2.0)]
     assert len({r["_commit_snapshot_id"] for r in feed}) == 2
+
+
+def as_overwrite(s, change):
+    """Make of a compaction the copy-on-write of another writer: it has the operation overwrite, and
+    its new data file the rows that change gives."""
+    table = s.table
+    rewrite = table.snapshots[table.current]
+    path = s.data_files()[0]
+    stored = pq.read_table(path)
+    rows = change(stored.to_pylist())
+    pq.write_table(pa.Table.from_pylist(rows, stored.schema), path, store_schema=False)
+    size = Path(path).stat().st_size
+
+    def entry(entries):
+        for e in entries:
+            if e["tracking"]["status"] == 1:
+                e.update(record_count=len(rows), file_size_in_bytes=size, content_stats=None,
+                         split_offsets=None)
+    edit(table.path(table.resolve(rewrite["root-manifest"])), entry)
+    catalog = s.warehouse.folder / "catalog.db"
+    metadata = Path(table.path(checker.metadata_location(catalog, *s.name.split("."))))
+    document = json.loads(metadata.read_text())
+    document["snapshots"][-1]["summary"]["operation"] = "overwrite"
+    metadata.write_text(json.dumps(document))
+    s.files = {}  # of which one is another now
+
+
+def test_copy_on_write_is_what_changed_in_it(story):
+    """Of six rows two are updated, two deleted and two only moved; two are new."""
+    s = story(rows=6, files=1)
+    s.update({"c_1": ("1", lambda r: 1.0)})
+    before = s.rows
+    s.compact()
+
+    def change(rows):
+        kept = [r for r in rows if r["id"] > 1]
+        for row in kept[:2]:
+            row.update({"c_2": 7.0, UPDATED: None})
+        new = [{**rows[0], "id": 100 + i, ROW_ID: None, UPDATED: None} for i in range(2)]
+        return new[:1] + kept + new[1:]
+    as_overwrite(s, change)
+    feed = feed_of(s)
+    assert sorted((r["_change_type"], r["id"], r["c_2"] == 7.0) for r in feed) == [
+        ("DELETE", 0, False), ("DELETE", 1, False), ("INSERT", 100, False), ("INSERT", 101, False),
+        ("UPDATE_AFTER", 2, True), ("UPDATE_AFTER", 3, True),
+        ("UPDATE_BEFORE", 2, False), ("UPDATE_BEFORE", 3, False)]
+    after = s.table.rows()
+    names = ["id", "c_1", "c_2", "c_3"]
+    check_by_id(before, after, feed, names, s.sequence)
+
+
+def test_rows_that_only_moved_did_not_change(story):
+    """The same files as a compaction, whatever the operation is called."""
+    s = story(rows=20, files=1)
+    s.update({"c_1": ("1", lambda r: 1.0)}, "id < 7", lambda r: r["id"] < 7)
+    s.compact()
+    as_overwrite(s, lambda rows: rows[::-1])
+    assert kinds_of(s) == ["added", "removed"]
+    assert feed_of(s) == []
 
 
 def random_step(s, rng):
