@@ -38,7 +38,7 @@ static void report_headline(cli_text *text, const char *command, const char *tab
 {
     static const char *const words[][2] = {
         {"import", "imported"},   {"update", "updated"},   {"alter", "altered"},
-        {"compact", "compacted"}, {"upgrade", "upgraded"},
+        {"compact", "compacted"}, {"upgrade", "upgraded"}, {"delete", "deleted from"},
     };
     const char *done = command;
     char rows[CLI_NUMBER_TEXT], files[CLI_NUMBER_TEXT];
@@ -103,7 +103,8 @@ void cli_report_print(cli_context *context, const char *command, const char *tab
         return;
     } else if (report_is_empty(report)) {
         cli_text_printf(text, "%s: %s, nothing was written\n", table,
-                        update ? "no row matched" : "nothing to do");
+                        update || strcmp(command, "delete") == 0 ? "no row matched"
+                                                                 : "nothing to do");
     } else {
         report_headline(text, command, table, report);
         report_figures(text, report);
@@ -158,7 +159,8 @@ static const char *name_end(const char *at)
 void cli_statement_table(const char *statement, cli_text *out)
 {
     const char *at = statement;
-    if (skip_keyword(&at, "UPDATE") || (skip_keyword(&at, "ALTER") && skip_keyword(&at, "TABLE"))) {
+    if (skip_keyword(&at, "UPDATE") || (skip_keyword(&at, "ALTER") && skip_keyword(&at, "TABLE")) ||
+        (skip_keyword(&at, "DELETE") && skip_keyword(&at, "FROM"))) {
         at = skip_blanks(at);
         cli_text_bytes(out, at, (size_t)(name_end(at) - at));
     }

@@ -40,8 +40,10 @@ static void print_commit(cli_context *context, const char *statement, const frz_
     cli_text name = {0};
     cli_statement_table(statement, &name);
     const char *table = cli_text_c(&name);
-    cli_report_print(context, result->kind == FRZ_SQL_UPDATE ? "update" : "alter",
-                     table == NULL ? "" : table, &result->report);
+    const char *command = result->kind == FRZ_SQL_UPDATE   ? "update"
+                          : result->kind == FRZ_SQL_DELETE ? "delete"
+                                                           : "alter";
+    cli_report_print(context, command, table == NULL ? "" : table, &result->report);
     cli_text_reset(&name);
 }
 
@@ -74,11 +76,12 @@ out:
 const cli_command cmd_sql = {
     .name = "sql",
     .usage = "STATEMENT [--format FORMAT] [-o FILE [--force]]",
-    .summary = "run one SQL statement: SELECT, EXPLAIN, UPDATE or ALTER TABLE",
+    .summary = "run one SQL statement: SELECT, EXPLAIN, UPDATE, DELETE or ALTER TABLE",
     .text = "Statements:\n"
             "  SELECT * | EXPRESSION, ... FROM table [WHERE CONDITION] [LIMIT N]\n"
             "  EXPLAIN SELECT ...\n"
             "  UPDATE table SET column = EXPRESSION, ... [WHERE CONDITION]\n"
+            "  DELETE FROM table [WHERE CONDITION]\n"
             "  ALTER TABLE table ADD COLUMN column TYPE\n"
             "  ALTER TABLE table SET TBLPROPERTIES ('key' = 'value', ...)\n"
             "\n"

@@ -4,6 +4,7 @@
  *   SELECT … FROM t [FOR VERSION AS OF …] [WHERE …] [LIMIT n]
  *   EXPLAIN SELECT …
  *   UPDATE t SET c = …, … [WHERE …]
+ *   DELETE FROM t [WHERE …]
  *   ALTER TABLE t ADD COLUMN c type
  *   ALTER TABLE t SET TBLPROPERTIES ('k' = 'v', …)
  */
@@ -21,6 +22,7 @@ extern "C" {
 typedef enum frz_sql_kind {
     FRZ_SQL_ROWS,   /**< rows holds the answer */
     FRZ_SQL_UPDATE, /**< report tells what was written */
+    FRZ_SQL_DELETE, /**< the same */
     FRZ_SQL_ALTER   /**< only metadata changed; report tells the bytes */
 } frz_sql_kind;
 

@@ -10,7 +10,7 @@ typedef struct file_update {
     const frz_commit_attempt *attempt;
     const frz_entry *entry;
     frz_stitch *stitch;
-    update_deletes deletes;
+    frz_live live;
     const frz_type *read_type; /* the plan's, and what finding deleted rows takes */
     frz_arena arena;           /* of types */
     bool leaves_partition;
@@ -98,9 +98,9 @@ static frz_code carry_batch(file_update *update, const frz_type *read_type, frz_
     if (columns == NULL) {
         return frz_fail_nomem(err, n * sizeof *columns);
     }
-    FRZ_TRY(update_deletes_live(&update->deletes, read_type, batch, type, &live, err));
+    FRZ_TRY(frz_live_bits(&update->live, read_type, batch, type, &live, err));
     for (size_t i = 0; i < n; i++) {
-        FRZ_TRY(update_deletes_hide(env, live, batch->array.children[i], err));
+        FRZ_TRY(frz_live_hide(env, live, batch->array.children[i], err));
     }
     for (size_t i = 0; i < n; i++) {
         frz_array_move(batch->array.children[i], &columns[i]);
@@ -120,9 +120,9 @@ static frz_code carry_rows(file_update *update, int64_t end, frz_error *err)
     frz_stitch_request request = {.ranges = &range, .range_count = 1};
     frz_stitch *stitch = NULL;
     frz_batch batch = {0};
-    update_deletes_request(&update->deletes, &request);
-    FRZ_TRY(update_deletes_read_type(&update->deletes, update->plan->carry_type, &update->arena,
-                                     &request.projection, err));
+    frz_live_request(&update->live, &request);
+    FRZ_TRY(frz_live_read_type(&update->live, update->plan->carry_type, &update->arena,
+                               &request.projection, err));
     FRZ_TRY(frz_stitch_open(update->attempt->table, update->entry, &request, &stitch, err));
     while ((rc = frz_stitch_next(stitch, &batch, err)) == FRZ_OK) {
         FRZ_TRY(carry_batch(update, request.projection, &batch, err));
@@ -204,7 +204,7 @@ static frz_code compute_column(file_update *update, const update_assignment *ass
         update->leaves_partition ||
         !update_keeps_partition(update->plan, &update->attempt->table->metadata, update->entry,
                                 field, &column, rows->live);
-    FRZ_TRY(update_deletes_hide(env, rows->live, &column, err));
+    FRZ_TRY(frz_live_hide(env, rows->live, &column, err));
     frz_array_move(&column, out);
 out:
     frz_array_release(&column);
@@ -227,7 +227,7 @@ static frz_code compute_lineage(const file_update *update, const frz_batch *batc
     } else {
         frz_array_move(&nulls, &column);
     }
-    FRZ_TRY(update_deletes_hide(env, rows->live, &column, err));
+    FRZ_TRY(frz_live_hide(env, rows->live, &column, err));
     frz_array_move(&column, out);
 out:
     frz_array_release(&column);
@@ -269,9 +269,9 @@ static frz_code select_rows(file_update *update, frz_batch *batch, update_rows *
     int64_t length = batch->array.length;
     size_t bytes = frz_bitmap_bytes(length) + 8;
     rows->selected_count = length;
-    FRZ_TRY(update_deletes_live(&update->deletes, update->read_type, batch, plan->read_type,
-                                &rows->live, err));
-    FRZ_TRY(update_deletes_note(&update->deletes, batch, rows->live, err));
+    FRZ_TRY(
+        frz_live_bits(&update->live, update->read_type, batch, plan->read_type, &rows->live, err));
+    FRZ_TRY(frz_live_note(&update->live, batch, rows->live, err));
     if (plan->filter == NULL && rows->live == NULL) {
         return FRZ_OK;
     }
@@ -332,7 +332,7 @@ static frz_code finish(file_update *update, update_result *result, frz_error *er
                               &result->arena, &result->stats, &result->stats_count, err));
     /* a result outlives the version of the table that its types belong to */
     FRZ_TRY(frz_stats_own_types(&result->arena, result->stats, result->stats_count, err));
-    FRZ_TRY(update_deletes_take(&update->deletes, &result->deleted, err));
+    FRZ_TRY(frz_live_take(&update->live, &result->deleted, err));
     result->leaves_partition = update->leaves_partition;
     result->location = update->location;
     update->location = NULL;
@@ -347,10 +347,10 @@ static frz_code open_reader(file_update *update, frz_delete_index *deletes, frz_
     frz_code rc = FRZ_OK;
     const frz_table *table = update->attempt->table;
     frz_stitch_request request = {0};
-    FRZ_TRY(update_deletes_open(&update->deletes, deletes, table, update->entry, err));
-    update_deletes_request(&update->deletes, &request);
-    FRZ_TRY(update_deletes_read_type(&update->deletes, update->plan->read_type, &update->arena,
-                                     &update->read_type, err));
+    FRZ_TRY(frz_live_open(&update->live, deletes, table, update->entry, err));
+    frz_live_request(&update->live, &request);
+    FRZ_TRY(frz_live_read_type(&update->live, update->plan->read_type, &update->arena,
+                               &update->read_type, err));
     request.projection = update->read_type;
     FRZ_TRY(frz_stitch_open(table, update->entry, &request, &update->stitch, err));
 out:
@@ -365,7 +365,7 @@ frz_code update_file(const update_plan *plan, const frz_commit_attempt *attempt,
     update_result result = {.record_count = entry->record_count};
     frz_batch batch = {0};
     file_update update = {.plan = plan, .attempt = attempt, .entry = entry, .sync_each = sync_each};
-    update.deletes.env = plan->env;
+    update.live.env = plan->env;
     frz_arena_init(&update.arena, plan->env, FRZ_ARENA_NO_LIMIT);
     FRZ_TRY(open_reader(&update, deletes, err));
     while ((rc = frz_stitch_next(update.stitch, &batch, err)) == FRZ_OK) {
@@ -384,7 +384,7 @@ out:
     frz_array_release(&batch.array);
     frz_parquet_writer_abort(update.writer);
     frz_stitch_close(update.stitch);
-    update_deletes_reset(&update.deletes);
+    frz_live_reset(&update.live);
     frz_arena_reset(&update.arena);
     frz_free(plan->env, update.location);
     update_result_reset(plan->env, &result);

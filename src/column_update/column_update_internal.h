@@ -7,7 +7,7 @@
 #include "expr/expr.h"
 #include "format/parquet/parquet.h"
 #include "frazil/column_update.h"
-#include "scan/scan_deletes.h"
+#include "scan/scan_live.h"
 #include "scan/scan_plan.h"
 #include "scan/scan_stitch.h"
 #include "write/write_commit.h"
@@ -67,38 +67,6 @@ void update_result_reset(const frz_env *env, update_result *result);
 frz_code update_file(const update_plan *plan, const frz_commit_attempt *attempt,
                      const frz_entry *entry, frz_delete_index *deletes, bool sync_each,
                      update_result *out, frz_error *err);
-
-/* ---- deleted rows of a data file (column_update_deletes.c) ---- */
-
-typedef struct update_deletes {
-    const frz_env *env;
-    frz_file_deletes *found; /* NULL: no row is deleted */
-    bool folds;              /* delete files may be among what deletes */
-    int64_t *positions;      /* of the deleted rows that were noted, ascending */
-    size_t count, capacity;
-} update_deletes;
-
-frz_code update_deletes_open(update_deletes *deletes, frz_delete_index *index,
-                             const frz_table *table, const frz_entry *entry, frz_error *err);
-void update_deletes_reset(update_deletes *deletes);
-/* What a reader of the data file must be told. */
-void update_deletes_request(const update_deletes *deletes, frz_stitch_request *request);
-/* The projection and behind it what else must be read. */
-frz_code update_deletes_read_type(const update_deletes *deletes, const frz_type *projection,
-                                  frz_arena *arena, const frz_type **out, frz_error *err);
-/* A bit for each row that is not deleted, free with frz_free; NULL: none is. Columns of the
- * projection lose what was read only to find that out. */
-frz_code update_deletes_live(const update_deletes *deletes, const frz_type *read_type,
-                             frz_batch *batch, const frz_type *projection, uint8_t **live,
-                             frz_error *err);
-/* Remember the deleted rows of a batch, if they are to be folded. */
-frz_code update_deletes_note(update_deletes *deletes, const frz_batch *batch, const uint8_t *live,
-                             frz_error *err);
-/* Make rows null that are not live; NULL: all are. */
-frz_code update_deletes_hide(const frz_env *env, const uint8_t *live, struct ArrowArray *array,
-                             frz_error *err);
-/* The remembered rows; untouched if there are none. */
-frz_code update_deletes_take(update_deletes *deletes, frz_positions **out, frz_error *err);
 
 /* ---- partitions and sort orders (column_update_partition.c) ---- */
 

@@ -39,7 +39,7 @@ typedef struct compaction {
     frz_field *written; /* the fields of the new file, lineage last */
     size_t column_count;
     const frz_type *type;
-    frz_live_rows live;
+    frz_live_rows rows;
     frz_row_range *groups; /* those of the base that have live rows */
     size_t group_count;
     frz_stitch *lineage[2]; /* _row_id, _last_updated_sequence_number */
@@ -197,7 +197,7 @@ static frz_code plan_groups(compaction *work, frz_error *err)
     }
     for (size_t i = 0; i < count; i++) {
         frz_row_range rows = {start, ends[i]};
-        if (frz_live_rows_count(&work->live, rows) > 0) {
+        if (frz_live_rows_count(&work->rows, rows) > 0) {
             work->groups[work->group_count++] = rows;
         }
         start = ends[i];
@@ -230,8 +230,8 @@ static frz_code append_batch(compaction *work, const frz_type *type, size_t inde
                              frz_error *err)
 {
     struct ArrowArray *column = batch->array.children[0];
-    frz_code rc = frz_live_rows_pick(work->attempt->env, &work->live, type->fields[0].type,
-                                     batch->first_row, column, err);
+    frz_code rc =
+        frz_live_rows_pick(&work->rows, type->fields[0].type, batch->first_row, column, err);
     if (rc == FRZ_OK && column->length > 0) {
         rc = frz_parquet_writer_append_column(work->writer, index, column, err);
     }
@@ -282,7 +282,7 @@ static frz_code stitch_column(compaction *work, const compact_column *column, si
     frz_code rc = FRZ_OK;
     frz_stitch *stitch = NULL;
     frz_stitch_request request = {.projection = column->request, .ranges = &rows, .range_count = 1};
-    frz_live_rows_request(&work->live, &request);
+    frz_live_request(&work->rows.live, &request);
     FRZ_TRY(frz_stitch_open(work->attempt->table, work->entry, &request, &stitch, err));
     FRZ_TRY(append_stitched(work, stitch, column->request, index, rows.end, err));
 out:
@@ -296,7 +296,7 @@ static frz_code write_column(compaction *work, size_t index, frz_row_range rows,
     const compact_column *column = &work->columns[index];
     size_t group;
     bool done = false;
-    bool all_live = frz_live_rows_count(&work->live, rows) == rows.end - rows.start;
+    bool all_live = frz_live_rows_count(&work->rows, rows) == rows.end - rows.start;
     if (column->part == FRZ_PART_MIXED || !all_live) {
         return stitch_column(work, column, index, rows, err);
     }
@@ -318,7 +318,7 @@ static frz_code write_group(compaction *work, frz_row_range rows, frz_error *err
 {
     frz_code rc = FRZ_OK;
     FRZ_TRY(
-        frz_parquet_writer_begin_group(work->writer, frz_live_rows_count(&work->live, rows), err));
+        frz_parquet_writer_begin_group(work->writer, frz_live_rows_count(&work->rows, rows), err));
     for (size_t i = 0; i < work->column_count; i++) {
         FRZ_TRY(write_column(work, i, rows, err));
     }
@@ -341,7 +341,7 @@ static frz_code open_lineage(compaction *work, frz_error *err)
         FRZ_TRY(frz_type_struct_of(&work->arena, &work->written[work->column_count + i], 1,
                                    &work->lineage_types[i], err));
         request.projection = work->lineage_types[i];
-        frz_live_rows_request(&work->live, &request);
+        frz_live_request(&work->rows.live, &request);
         FRZ_TRY(
             frz_stitch_open(work->attempt->table, work->entry, &request, &work->lineage[i], err));
     }
@@ -418,7 +418,7 @@ static void compaction_end(compaction *work)
     for (size_t i = 0; work->parts != NULL && i < work->part_count; i++) {
         frz_data_file_close(work->parts[i].file);
     }
-    frz_live_rows_reset(work->attempt->env, &work->live);
+    frz_live_rows_reset(&work->rows);
     frz_arena_reset(&work->arena);
 }
 
@@ -447,8 +447,8 @@ frz_code frz_compact_file(const frz_commit_attempt *attempt, const frz_entry *en
     frz_parquet_written written = {0};
     compaction work = {.attempt = attempt, .entry = entry};
     frz_arena_init(&work.arena, attempt->env, FRZ_ARENA_NO_LIMIT);
-    FRZ_TRY(frz_live_rows_find(attempt->table, entry, deletes, &work.arena, &work.live, err));
-    if (work.live.count == 0) {
+    FRZ_TRY(frz_live_rows_find(attempt->table, entry, deletes, &work.arena, &work.rows, err));
+    if (work.rows.count == 0) {
         *out = (frz_compacted){0};
         goto out;
     }
@@ -461,11 +461,11 @@ frz_code frz_compact_file(const frz_commit_attempt *attempt, const frz_entry *en
         goto out;
     }
     for (size_t i = 0; i < written.stats_count; i++) {
-        FRZ_TRY(complete_stats(arena, entry, work.live.bits == NULL, &written.stats[i], err));
+        FRZ_TRY(complete_stats(arena, entry, work.rows.bits == NULL, &written.stats[i], err));
     }
     /* the result may outlive the version of the table that the types belong to */
     FRZ_TRY(frz_stats_own_types(arena, written.stats, written.stats_count, err));
-    *out = (frz_compacted){.record_count = work.live.count,
+    *out = (frz_compacted){.record_count = work.rows.count,
                            .file_size = written.file_size,
                            .split_offsets = written.split_offsets,
                            .split_count = written.split_count,

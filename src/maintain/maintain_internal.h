@@ -6,8 +6,7 @@
 
 #include "format/parquet/parquet.h"
 #include "frazil/maintain.h"
-#include "scan/scan_deletes.h"
-#include "scan/scan_stitch.h"
+#include "scan/scan_live.h"
 #include "write/write_commit.h"
 
 /* ---- providers (maintain_provider.c) ---- */
@@ -26,22 +25,20 @@ bool frz_maintain_same_column_files(const frz_entry *a, const frz_entry *b);
 /* ---- rows that are left of a data file (maintain_live.c) ---- */
 
 typedef struct frz_live_rows {
-    frz_file_deletes *deletes; /* NULL: no row is deleted */
-    uint8_t *bits;             /* one for each row; NULL: all are left */
+    frz_live live;
+    uint8_t *bits; /* one for each row; NULL: all are left */
     int64_t count;
 } frz_live_rows;
 
 /* Find them. index NULL: there are no delete files. Reset also after a failure. */
 frz_code frz_live_rows_find(const frz_table *table, const frz_entry *entry, frz_delete_index *index,
-                            frz_arena *arena, frz_live_rows *live, frz_error *err);
-void frz_live_rows_reset(const frz_env *env, frz_live_rows *live);
-/* What a reader of all rows must be told. */
-void frz_live_rows_request(const frz_live_rows *live, frz_stitch_request *request);
-/* How many of these rows are left. */
-int64_t frz_live_rows_count(const frz_live_rows *live, frz_row_range rows);
+                            frz_arena *arena, frz_live_rows *rows, frz_error *err);
+void frz_live_rows_reset(frz_live_rows *rows);
+/* How many of a range are left. */
+int64_t frz_live_rows_count(const frz_live_rows *rows, frz_row_range range);
 /* Take the others out of a column that begins with row first_row. */
-frz_code frz_live_rows_pick(const frz_env *env, const frz_live_rows *live, const frz_type *type,
-                            int64_t first_row, struct ArrowArray *array, frz_error *err);
+frz_code frz_live_rows_pick(const frz_live_rows *rows, const frz_type *type, int64_t first_row,
+                            struct ArrowArray *array, frz_error *err);
 
 /* ---- compaction of one data file (maintain_compact_file.c) ---- */
 

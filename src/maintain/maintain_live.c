@@ -3,104 +3,100 @@
  */
 #include "maintain/maintain_internal.h"
 
-void frz_live_rows_reset(const frz_env *env, frz_live_rows *live)
+void frz_live_rows_reset(frz_live_rows *rows)
 {
-    frz_file_deletes_free(live->deletes);
-    frz_free(env, live->bits);
-    *live = (frz_live_rows){0};
+    frz_free(rows->live.env, rows->bits);
+    frz_live_reset(&rows->live);
+    rows->bits = NULL;
+}
+
+static frz_code all_bits(const frz_env *env, int64_t rows, uint8_t **out, frz_error *err)
+{
+    size_t bytes = frz_bitmap_bytes(rows) + 8;
+    *out = frz_alloc(env, bytes);
+    if (*out == NULL) {
+        return frz_fail_nomem(err, bytes);
+    }
+    memset(*out, 0xff, bytes);
+    return FRZ_OK;
 }
 
 /* Keys of equality deletes are compared with the rows themselves. */
 static frz_code read_keys(const frz_table *table, const frz_entry *entry, const frz_type *read_type,
-                          frz_live_rows *live, frz_error *err)
+                          frz_live_rows *rows, frz_error *err)
 {
+    static const frz_type nothing = {.id = FRZ_TYPE_STRUCT};
     frz_code rc = FRZ_OK;
     frz_stitch *stitch = NULL;
     frz_batch batch = {0};
     uint8_t *bits = NULL;
     frz_stitch_request request = {.projection = read_type};
-    frz_live_rows_request(live, &request);
+    frz_live_request(&rows->live, &request);
     FRZ_TRY(frz_stitch_open(table, entry, &request, &stitch, err));
     while ((rc = frz_stitch_next(stitch, &batch, err)) == FRZ_OK) {
-        int64_t rows = batch.array.length;
-        size_t bytes = frz_bitmap_bytes(rows) + 8;
-        bits = frz_alloc(table->env, bytes);
-        FRZ_TRY(bits == NULL ? frz_fail_nomem(err, bytes) : FRZ_OK);
-        memset(bits, 0xff, bytes);
-        FRZ_TRY(frz_file_deletes_clear(live->deletes, read_type, &batch, bits, err));
-        frz_bitmap_copy(bits, 0, rows, live->bits, batch.first_row);
+        FRZ_TRY(frz_live_bits(&rows->live, read_type, &batch, &nothing, &bits, err));
+        if (bits != NULL) {
+            frz_bitmap_copy(bits, 0, batch.array.length, rows->bits, batch.first_row);
+        }
         frz_free(table->env, bits);
         bits = NULL;
         frz_array_release(&batch.array);
     }
     rc = rc == FRZ_END ? FRZ_OK : rc;
 out:
-    frz_free(table->env, bits);
     frz_array_release(&batch.array);
     frz_stitch_close(stitch);
     return rc;
 }
 
 frz_code frz_live_rows_find(const frz_table *table, const frz_entry *entry, frz_delete_index *index,
-                            frz_arena *arena, frz_live_rows *live, frz_error *err)
+                            frz_arena *arena, frz_live_rows *rows, frz_error *err)
 {
     static const frz_type nothing = {.id = FRZ_TYPE_STRUCT};
     frz_code rc = FRZ_OK;
     const frz_type *read_type = NULL;
-    size_t bytes = frz_bitmap_bytes(entry->record_count) + 8;
-    *live = (frz_live_rows){.count = entry->record_count};
-    FRZ_TRY(frz_file_deletes_find(index, table, entry, &live->deletes, err));
-    if (live->deletes == NULL) {
+    *rows = (frz_live_rows){.live.env = table->env, .count = entry->record_count};
+    FRZ_TRY(frz_live_open(&rows->live, index, table, entry, err));
+    if (rows->live.found == NULL) {
         return FRZ_OK;
     }
-    live->bits = frz_alloc(table->env, bytes);
-    FRZ_TRY(live->bits == NULL ? frz_fail_nomem(err, bytes) : FRZ_OK);
-    memset(live->bits, 0xff, bytes);
-    FRZ_TRY(frz_file_deletes_read_type(live->deletes, &nothing, arena, &read_type, err));
-    const frz_positions *positions = frz_file_deletes_positions(live->deletes);
+    FRZ_TRY(all_bits(table->env, entry->record_count, &rows->bits, err));
+    FRZ_TRY(frz_live_read_type(&rows->live, &nothing, arena, &read_type, err));
+    const frz_positions *positions = frz_file_deletes_positions(rows->live.found);
     if (read_type->field_count > 0) {
-        FRZ_TRY(read_keys(table, entry, read_type, live, err));
+        FRZ_TRY(read_keys(table, entry, read_type, rows, err));
     } else if (positions != NULL) {
-        frz_positions_clear(positions, 0, entry->record_count, live->bits);
+        frz_positions_clear(positions, 0, entry->record_count, rows->bits);
     }
-    live->count = frz_bitmap_count(live->bits, 0, entry->record_count);
+    rows->count = frz_bitmap_count(rows->bits, 0, entry->record_count);
 out:
     return rc;
 }
 
-void frz_live_rows_request(const frz_live_rows *live, frz_stitch_request *request)
+int64_t frz_live_rows_count(const frz_live_rows *rows, frz_row_range range)
 {
-    request->with_deleted = true;
-    if (live->deletes != NULL) {
-        request->deleted = frz_file_deletes_positions(live->deletes);
-    }
+    return rows->bits == NULL ? range.end - range.start
+                              : frz_bitmap_count(rows->bits, range.start, range.end - range.start);
 }
 
-int64_t frz_live_rows_count(const frz_live_rows *live, frz_row_range rows)
-{
-    return live->bits == NULL ? rows.end - rows.start
-                              : frz_bitmap_count(live->bits, rows.start, rows.end - rows.start);
-}
-
-frz_code frz_live_rows_pick(const frz_env *env, const frz_live_rows *live, const frz_type *type,
-                            int64_t first_row, struct ArrowArray *array, frz_error *err)
+frz_code frz_live_rows_pick(const frz_live_rows *rows, const frz_type *type, int64_t first_row,
+                            struct ArrowArray *array, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    int64_t rows = array->length;
-    frz_row_range range = {first_row, first_row + rows};
-    int64_t count = frz_live_rows_count(live, range);
+    const frz_env *env = rows->live.env;
+    int64_t length = array->length;
+    int64_t count = frz_live_rows_count(rows, (frz_row_range){first_row, first_row + length});
     struct ArrowArray whole;
-    if (count == rows) {
+    uint8_t *bits = NULL;
+    if (count == length) {
         return FRZ_OK;
     }
-    uint8_t *bits = frz_alloc_zero(env, 1, frz_bitmap_bytes(rows) + 8);
-    if (bits == NULL) {
-        return frz_fail_nomem(err, frz_bitmap_bytes(rows));
-    }
-    frz_bitmap_copy(live->bits, first_row, rows, bits, 0);
+    FRZ_TRY(all_bits(env, length, &bits, err));
+    frz_bitmap_copy(rows->bits, first_row, length, bits, 0);
     frz_array_move(array, &whole);
     rc = frz_array_filter(env, type, &whole, bits, count, array, err);
     frz_array_release(&whole);
+out:
     frz_free(env, bits);
     return rc;
 }

@@ -1,7 +1,8 @@
 /*
- * Statements that change a table: UPDATE, and the two forms of ALTER TABLE.
+ * Statements that change a table: UPDATE, DELETE, and the two forms of ALTER TABLE.
  */
 #include "frazil/column_update.h"
+#include "frazil/rows.h"
 #include "sql/sql_internal.h"
 #include "write/write_commit.h"
 
@@ -21,6 +22,12 @@ frz_code sql_update(frz_catalog *catalog, const sql_statement *statement, frz_co
                                      statement->where.text, report, err);
     frz_free(catalog->env, assignments);
     return rc;
+}
+
+frz_code sql_delete(frz_catalog *catalog, const sql_statement *statement, frz_commit_report *report,
+                    frz_error *err)
+{
+    return frz_delete_rows(catalog, statement->table, statement->where.text, report, err);
 }
 
 /* ---- ADD COLUMN ---- */

@@ -11,7 +11,13 @@
 #include "meta/meta_table.h"
 #include "type/type_value.h"
 
-typedef enum sql_verb { SQL_SELECT, SQL_UPDATE, SQL_ADD_COLUMN, SQL_SET_PROPERTIES } sql_verb;
+typedef enum sql_verb {
+    SQL_SELECT,
+    SQL_UPDATE,
+    SQL_DELETE,
+    SQL_ADD_COLUMN,
+    SQL_SET_PROPERTIES
+} sql_verb;
 
 /* An expression of a statement: the tree, and the text it was read from. */
 typedef struct sql_expr {
@@ -89,6 +95,8 @@ frz_code sql_explain_select(frz_table *table, const frz_table_view *view,
                             const sql_statement *statement, struct ArrowArrayStream *out,
                             frz_error *err);
 frz_code sql_update(frz_catalog *catalog, const sql_statement *statement, frz_commit_report *report,
+                    frz_error *err);
+frz_code sql_delete(frz_catalog *catalog, const sql_statement *statement, frz_commit_report *report,
                     frz_error *err);
 frz_code sql_alter(frz_catalog *catalog, const sql_statement *statement, frz_commit_report *report,
                    frz_error *err);

@@ -364,6 +364,19 @@ out:
     return rc;
 }
 
+/* ---- DELETE ---- */
+
+static frz_code parse_delete(sql_parser *p)
+{
+    frz_code rc = FRZ_OK;
+    p->statement->verb = SQL_DELETE;
+    FRZ_TRY(expect(p, "FROM"));
+    FRZ_TRY(take_table(p));
+    FRZ_TRY(take_where(p));
+out:
+    return rc;
+}
+
 /* ---- ALTER TABLE ---- */
 
 /* Everything up to DEFAULT, NOT, NULL, ; or the end, which is then the current token. */
@@ -454,9 +467,9 @@ out:
 static frz_code unsupported_statement(sql_parser *p, frz_str words)
 {
     frz_code rc = frz_fail(p->err, FRZ_E_UNSUPPORTED, "unsupported: %.*s", FRZ_STR_ARG(words));
-    frz_hint(p->err, "statements are: SELECT ... FROM, EXPLAIN SELECT, UPDATE ... SET, ALTER TABLE "
-                     "... ADD COLUMN, "
-                     "ALTER TABLE ... SET TBLPROPERTIES");
+    frz_hint(p->err,
+             "statements are: SELECT ... FROM, EXPLAIN SELECT, UPDATE ... SET, DELETE FROM, "
+             "ALTER TABLE ... ADD COLUMN, ALTER TABLE ... SET TBLPROPERTIES");
     return rc;
 }
 
@@ -491,9 +504,9 @@ out:
 
 /* The first words of statements that others know. */
 static const char *const foreign_statements[] = {
-    "analyze",  "begin",    "call",  "commit", "copy",   "create",  "delete",
-    "describe", "drop",     "grant", "insert", "merge",  "replace", "rollback",
-    "show",     "truncate", "use",   "values", "vacuum", "with"};
+    "analyze",  "begin", "call",   "commit", "copy",    "create",   "describe",
+    "drop",     "grant", "insert", "merge",  "replace", "rollback", "show",
+    "truncate", "use",   "values", "vacuum", "with"};
 
 static frz_code parse_other(sql_parser *p)
 {
@@ -504,7 +517,7 @@ static frz_code parse_other(sql_parser *p)
             return unsupported_statement(p, word);
         }
     }
-    return fail_here(p, "expected SELECT, UPDATE or ALTER TABLE");
+    return fail_here(p, "expected SELECT, UPDATE, DELETE or ALTER TABLE");
 }
 
 /* [EXPLAIN] statement */
@@ -522,6 +535,10 @@ static frz_code parse_statement(sql_parser *p)
     if (accepted) {
         p->statement->verb = SQL_UPDATE;
         return parse_update(p);
+    }
+    FRZ_TRY(accept(p, "delete", &accepted));
+    if (accepted) {
+        return parse_delete(p);
     }
     FRZ_TRY(accept(p, "alter", &accepted));
     if (accepted) {

@@ -71,6 +71,9 @@ frz_code frz_sql_run(frz_catalog *catalog, frz_table *table, const char *stateme
     } else if (parsed.verb == SQL_UPDATE) {
         FRZ_TRY(sql_update(catalog, &parsed, &result.report, err));
         result.kind = FRZ_SQL_UPDATE;
+    } else if (parsed.verb == SQL_DELETE) {
+        FRZ_TRY(sql_delete(catalog, &parsed, &result.report, err));
+        result.kind = FRZ_SQL_DELETE;
     } else {
         FRZ_TRY(sql_alter(catalog, &parsed, &result.report, err));
         result.kind = FRZ_SQL_ALTER;

@@ -3,7 +3,7 @@ blot() {
     sed -E -e "s,(file://)?$PWD,DIR,g" -e 's/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/UUID/g' \
         -e 's/(^|[^0-9.])[0-9]{14,}/\1ID/g' -e 's/[0-9][0-9 ]* bytes( \([^)]*\))?/N bytes/g' \
         -e 's/("size"|"bytes_planned"):[0-9]+/\1:N/g' -e 's/\| +[0-9][0-9 ]* \| +([0-9]+)$/| N | \1/' \
-        -e 's/(bytes +\| +)[0-9]+/\1N/' -e 's/ +(ID|N) / \1 /g' -e 's/-{20,}/---/g'
+        -e 's/(bytes +\| +|read,bytes,)[0-9]+/\1N/' -e 's/ +(ID|N) / \1 /g' -e 's/-{20,}/---/g'
 }
 try() {
     echo "\$ frazil $*" | blot
@@ -24,7 +24,7 @@ try plan db.wide --where "id > 100"
 try plan db.wide --where "id = 2 AND c_1 = 0" --columns id --split-size 1 --row-groups
 try plan db.wide --json --where "id < 3"
 try plan db.wide --json --row-groups --columns c_2
-try sql "EXPLAIN SELECT id, c_1 + 1 FROM db.wide WHERE c_2 IS NOT NULL LIMIT 3"
+try sql "EXPLAIN SELECT id, c_1 + 1 FROM db.wide WHERE c_2 IS NOT NULL LIMIT 3" --format csv
 try sql "EXPLAIN SELECT count(*) FROM db.wide FOR VERSION AS OF 7"
 try sql "explain update db.wide set c_1 = 1"
 try sql "EXPLAIN SELECT * FROM db.wide.files"

@@ -101,6 +101,31 @@ def update(warehouse, rows, column, value, condition):
             rows[i][column] = None
 
 
+def delete(warehouse, rows, divisor, rest):
+    warehouse.run("sql", f"DELETE FROM db.t WHERE _row_id % {divisor} = {rest}")
+    for i in [i for i in rows if i % divisor == rest]:
+        del rows[i]
+
+
+@pytest.mark.parametrize("copy", tables(), indirect=True)
+def test_deletes_and_updates(copy):
+    """Vectors before, between and after column files; then files without deleted rows again."""
+    rows = expected(copy.table)
+    all_columns, _ = columns(copy)
+    delete(copy, rows, 5, 1)
+    check(scan(copy), rows)
+    name = all_columns[-1]["name"]
+    update(copy, rows, name, quoted(name), 0)
+    delete(copy, rows, 7, 2)
+    check(scan(copy), rows)
+    copy.run("compact", "db.t")
+    check(scan(copy), rows)
+    delete(copy, rows, 3, 0)
+    check(scan(copy), rows)
+    copy.run("sql", "DELETE FROM db.t")
+    assert scan(copy) == {}
+
+
 @pytest.mark.parametrize("copy", tables(), indirect=True)
 def test_updates_and_compaction(copy):
     rows = expected(copy.table)

@@ -94,15 +94,15 @@ static void parse__mistakes_are_named(void **state)
         frz_code code;
         const char *message, *hint;
     } cases[] = {
-        {"", FRZ_E_ARGUMENT, "expected SELECT, UPDATE or ALTER TABLE, found the end of the text",
-         "^"},
+        {"", FRZ_E_ARGUMENT,
+         "expected SELECT, UPDATE, DELETE or ALTER TABLE, found the end of the text", "^"},
         {"CREATE TABLE t (a int)", FRZ_E_UNSUPPORTED, "unsupported: CREATE",
          "statements are: SELECT"},
-        {"delete from t", FRZ_E_UNSUPPORTED, "unsupported: delete", "statements are"},
+        {"insert into t", FRZ_E_UNSUPPORTED, "unsupported: insert", "statements are"},
         {"ALTER TABLE t DROP COLUMN c", FRZ_E_UNSUPPORTED, "unsupported: ALTER TABLE ... DROP",
          "statements are"},
-        {"SELEKT a FROM t", FRZ_E_ARGUMENT, "expected SELECT, UPDATE or ALTER TABLE, found SELEKT",
-         "SELEKT a FROM t\n^"},
+        {"SELEKT a FROM t", FRZ_E_ARGUMENT,
+         "expected SELECT, UPDATE, DELETE or ALTER TABLE, found SELEKT", "SELEKT a FROM t\n^"},
         {"SELECT FROM t", FRZ_E_ARGUMENT, "expected an expression, found FROM",
          "SELECT FROM t\n       ^"},
         {"SELECT a t", FRZ_E_ARGUMENT, "expected FROM, found the end", "SELECT a t\n          ^"},

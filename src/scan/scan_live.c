@@ -1,0 +1,109 @@
+/*
+ * Live rows of one data file, batch by batch.
+ *
+ * Who raises the data sequence number of an entry must fold first: delete files no longer apply
+ * afterwards, so the entry's own deletion vector has to tell all deleted rows. For that the deleted
+ * rows are noted as they are seen. spec: column files, writer procedure, step 1
+ */
+#include "scan/scan_live.h"
+
+frz_code frz_live_open(frz_live *live, frz_delete_index *index, const frz_table *table,
+                       const frz_entry *entry, frz_error *err)
+{
+    *live = (frz_live){.env = table->env, .folds = index != NULL};
+    return frz_file_deletes_find(index, table, entry, &live->found, err);
+}
+
+void frz_live_reset(frz_live *live)
+{
+    frz_file_deletes_free(live->found);
+    frz_free(live->env, live->positions);
+    *live = (frz_live){.env = live->env};
+}
+
+void frz_live_request(const frz_live *live, frz_stitch_request *request)
+{
+    request->with_deleted = true;
+    if (live->found != NULL) {
+        request->deleted = frz_file_deletes_positions(live->found);
+    }
+}
+
+frz_code frz_live_read_type(const frz_live *live, const frz_type *projection, frz_arena *arena,
+                            const frz_type **out, frz_error *err)
+{
+    *out = projection;
+    return live->found == NULL
+               ? FRZ_OK
+               : frz_file_deletes_read_type(live->found, projection, arena, out, err);
+}
+
+frz_code frz_live_bits(const frz_live *live, const frz_type *read_type, frz_batch *batch,
+                       const frz_type *projection, uint8_t **bits, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    int64_t rows = batch->array.length;
+    size_t bytes = frz_bitmap_bytes(rows) + 8;
+    uint8_t *own = NULL;
+    *bits = NULL;
+    if (live->found == NULL) {
+        return FRZ_OK;
+    }
+    own = frz_alloc(live->env, bytes);
+    FRZ_TRY(own == NULL ? frz_fail_nomem(err, bytes) : FRZ_OK);
+    memset(own, 0xff, bytes);
+    FRZ_TRY(frz_file_deletes_clear(live->found, read_type, batch, own, err));
+    for (size_t i = 0; i < projection->field_count; i++) {
+        FRZ_TRY(
+            frz_array_narrow(live->env, projection->fields[i].type, batch->array.children[i], err));
+    }
+    if (frz_bitmap_count(own, 0, rows) < rows) {
+        *bits = own;
+        own = NULL;
+    }
+out:
+    frz_free(live->env, own);
+    return rc;
+}
+
+frz_code frz_live_note(frz_live *live, const frz_batch *batch, const uint8_t *bits, frz_error *err)
+{
+    for (int64_t i = 0; live->folds && bits != NULL && i < batch->array.length; i++) {
+        if (frz_bit_get(bits, i)) {
+            continue;
+        }
+        frz_code rc = FRZ_GROW(live->env, &live->positions, &live->capacity, live->count, err);
+        if (rc != FRZ_OK) {
+            return rc;
+        }
+        live->positions[live->count++] = batch->first_row + i;
+    }
+    return FRZ_OK;
+}
+
+frz_code frz_live_hide(const frz_env *env, const uint8_t *bits, struct ArrowArray *array,
+                       frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    struct ArrowArray whole;
+    frz_buffer *validity = NULL;
+    int64_t rows = array->length;
+    if (bits == NULL) {
+        return FRZ_OK;
+    }
+    FRZ_TRY(frz_buffer_new(env, frz_bitmap_bytes(rows), &validity, err));
+    for (int64_t i = 0; i < rows; i++) {
+        frz_bit_put(validity->data, i, frz_bit_get(bits, i) && !frz_is_null(array, i));
+    }
+    frz_array_move(array, &whole);
+    rc = frz_array_with_validity(env, &whole, validity, array, err);
+    frz_array_release(&whole);
+out:
+    return rc;
+}
+
+frz_code frz_live_take(frz_live *live, frz_positions **out, frz_error *err)
+{
+    return live->count == 0 ? FRZ_OK
+                            : frz_positions_of(live->env, live->positions, live->count, out, err);
+}
