@@ -22,7 +22,7 @@ typedef struct frz_scan_options {
     size_t column_count;
     const char *where;   /**< SQL expression; NULL: all rows */
     int64_t snapshot_id; /**< 0: the current snapshot */
-    int64_t batch_rows;  /**< most rows of a batch; 0: 65 536 */
+    int64_t batch_rows;  /**< most rows of a batch; 0: up to 65 536 */
     int64_t batch_bytes; /**< about the most bytes of a batch; 0: 16 MiB */
     int with_lineage;    /**< add _row_id and _last_updated_sequence_number at the end */
     int64_t limit;       /**< stop after so many rows; negative: all */

@@ -122,6 +122,21 @@ frz_code frz_batch_make(const frz_env *env, int64_t length, struct ArrowArray *c
     return frz_array_make(env, length, 0, &none, 1, columns, n_columns, out, err);
 }
 
+frz_buffer *frz_array_take_buffer(struct ArrowArray *array, int64_t i)
+{
+    if (!frz_array_is_own(array)) {
+        return NULL;
+    }
+    array_owner *owner = array->private_data;
+    frz_buffer *buffer = owner->buffers[i];
+    if (buffer == NULL || buffer->parent != NULL ||
+        atomic_load_explicit(&buffer->refs, memory_order_acquire) != 1) {
+        return NULL;
+    }
+    owner->buffers[i] = NULL;
+    return buffer;
+}
+
 /* A second owner of everything behind src. */
 static frz_code array_share(const frz_env *env, const struct ArrowArray *src,
                             struct ArrowArray *out, frz_error *err)

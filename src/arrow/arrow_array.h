@@ -66,6 +66,9 @@ static inline void frz_array_move(struct ArrowArray *from, struct ArrowArray *to
     *to = *from;
     from->release = NULL;
 }
+/* The only reference to a buffer of an array, with leave to change it: it moves out of the array,
+ * which still shows it and can only be released then. NULL: others may have it, too. */
+frz_buffer *frz_array_take_buffer(struct ArrowArray *array, int64_t i);
 /* True if the array was made by this library (its buffers can be shared). */
 bool frz_array_is_own(const struct ArrowArray *array);
 

@@ -133,7 +133,8 @@ static frz_code collect_read_type(scan_columns *c, frz_arena *arena, const frz_t
     size_t most = output->field_count + filter_count + 1;
     read_ids list = {.ids = frz_arena_array(arena, most, sizeof *list.ids)};
     size_t *index = frz_arena_array(arena, output->field_count + 1, sizeof *index);
-    if (list.ids == NULL || index == NULL) {
+    bool *taken = frz_arena_array(arena, most, sizeof *taken);
+    if (list.ids == NULL || index == NULL || taken == NULL) {
         rc = frz_fail_nomem(err, most * sizeof *index);
         goto out;
     }
@@ -142,6 +143,8 @@ static frz_code collect_read_type(scan_columns *c, frz_arena *arena, const frz_t
     add_ids(c, &list, true);
     for (size_t i = 0; i < output->field_count; i++) {
         index[i] = place_of(&list, output->fields[i].id);
+        c->repeats = c->repeats || taken[index[i]];
+        taken[index[i]] = true;
     }
     c->output_index = index;
     c->shows_deleted = place_of(&list, FRZ_ID_ROW_DELETED) < list.count;

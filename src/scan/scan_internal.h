@@ -20,6 +20,7 @@ typedef struct scan_columns {
     const frz_type *read_type;   /* the same and, behind it, columns about rows */
     const frz_type *output_type;
     const size_t *output_index; /* of output column i in read_type */
+    bool repeats;               /* a column is there twice in the output */
     bool shows_deleted;         /* _deleted is read: deleted rows are not taken out */
     frz_bound_expr *filter;     /* owned; NULL: none */
 } scan_columns;
@@ -65,9 +66,9 @@ void scan_add_counts(const frz_stitch *stitch, frz_scan_report *report);
 
 /* ---- scan_read.c ---- */
 
-/* The rows of one batch that are wanted; out stays empty if there are none. */
-frz_code scan_take_batch(frz_scan *scan, const frz_batch *batch, struct ArrowArray *out,
-                         frz_error *err);
+/* The rows of one batch that are wanted; out stays empty if there are none. Columns move out of the
+ * batch. */
+frz_code scan_take_batch(frz_scan *scan, frz_batch *batch, struct ArrowArray *out, frz_error *err);
 
 /* ---- the stitching reader, taken apart ---- */
 

@@ -1,6 +1,7 @@
 /*
- * Sets of keys: a hash table over entries, and in front of it bits by the upper part of the hash,
- * which tell most rows apart that are not in the set. Rows are hashed column by column.
+ * Sets of keys: a hash table over entries, and in front of it a filter that fits a cache: words,
+ * chosen by the upper part of the hash, in which every key has three bits. It tells nearly all rows
+ * apart that are not in the set. Rows are hashed column by column.
  *
  * A key of one column of at most 64 bits is its hash: the function is one to one, so that such keys
  * are kept nowhere else. Other keys are kept as bytes and compared.
@@ -12,6 +13,7 @@
 #define PIECE 1024 /* rows that are hashed at a time */
 #define LEAST_SLOTS 64
 #define FILTER_PER_SLOT 8 /* bits; there are two slots and more for each entry */
+#define SHORT_BYTES 32    /* are hashed here */
 #define SPREAD 0x9e3779b97f4a7c15u
 #define NULL_WORD 0x6a09e667f3bcc909u
 #define NAN_BITS 0x7ff8000000000000u
@@ -31,7 +33,7 @@ struct frz_key_set {
     uint32_t *slots; /* number of an entry + 1, or 0; a power of two of them */
     size_t slot_count;
     uint64_t *filter;
-    unsigned filter_shift; /* of a hash, to the bit */
+    unsigned filter_shift; /* of a hash, to the word */
     uint64_t *places;      /* of entries in keys, unless exact */
     size_t place_capacity;
     frz_buf keys;
@@ -124,6 +126,40 @@ static uint64_t float_word(double value)
 
 /* ---- hashing, column by column ---- */
 
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+    unsigned __int128 product = (unsigned __int128)(a ^ SPREAD) * (b ^ NULL_WORD);
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* Loads may overlap; nothing behind the bytes is read. */
+static inline uint64_t hash_bytes(const uint8_t *p, size_t n)
+{
+    if (n > SHORT_BYTES) {
+        return frz_xxh64(p, n);
+    }
+    if (n >= 16) {
+        uint64_t front = mix(frz_load_le64(p), frz_load_le64(p + 8));
+        return mix(frz_load_le64(p + n - 16) ^ front, frz_load_le64(p + n - 8) ^ n);
+    }
+    if (n >= 8) {
+        return mix(frz_load_le64(p), frz_load_le64(p + n - 8) ^ n);
+    }
+    if (n >= 4) {
+        return mix(frz_load_le32(p), frz_load_le32(p + n - 4) ^ (uint64_t)n << 32);
+    }
+    return n == 0 ? 0 : mix(p[0] | (uint64_t)p[n / 2] << 8 | (uint64_t)p[n - 1] << 16, n);
+}
+
+static void bytes_words(const frz_key_column *c, int64_t from, int64_t n, uint64_t *words)
+{
+    const int32_t *offsets = (const int32_t *)c->array->buffers[1] + c->first + from;
+    const uint8_t *bytes = c->array->buffers[2];
+    for (int64_t i = 0; i < n; i++) {
+        words[i] = hash_bytes(bytes + offsets[i], (size_t)(offsets[i + 1] - offsets[i]));
+    }
+}
+
 static void integer_words(const frz_key_column *c, int64_t from, int64_t n, uint64_t *words)
 {
     if (frz_type_width(c->type) == sizeof(int32_t)) {
@@ -168,10 +204,11 @@ static void words_of(const frz_key_column *c, int64_t from, int64_t n, uint64_t 
             words[i] = NULL_WORD;
         }
         return;
+    } else if (c->class == FRZ_KEY_BYTES) {
+        bytes_words(c, from, n, words);
     } else {
         for (int64_t i = 0; i < n; i++) {
-            frz_str bytes = is_null(c, from + i) ? (frz_str){"", 0} : bytes_of(c, from + i);
-            words[i] = frz_xxh64(bytes.ptr, bytes.len);
+            words[i] = hash_bytes(value_of(c, from + i), frz_type_width(c->type));
         }
     }
     for (int64_t i = 0; c->validity != NULL && i < n; i++) {
@@ -184,15 +221,17 @@ static void hash_rows(const frz_key_set *set, const frz_key_column *columns, int
                       int64_t n, uint64_t *hashes)
 {
     uint64_t words[PIECE];
-    memset(hashes, 0, (size_t)n * sizeof *hashes);
-    for (size_t k = 0; k < set->column_count; k++) {
+    words_of(&columns[0], from, n, hashes);
+    for (size_t k = 1; k < set->column_count; k++) {
         words_of(&columns[k], from, n, words);
         for (int64_t i = 0; i < n; i++) {
-            hashes[i] = ((hashes[i] << 23 | hashes[i] >> 41) ^ words[i]) * SPREAD;
+            uint64_t before = hashes[i] * SPREAD;
+            hashes[i] = (before << 23 | before >> 41) ^ words[i];
         }
     }
     for (int64_t i = 0; i < n; i++) {
-        hashes[i] ^= hashes[i] >> 32;
+        uint64_t hash = hashes[i] * SPREAD;
+        hashes[i] = hash ^ hash >> 32;
     }
 }
 
@@ -273,10 +312,16 @@ static size_t find_slot(const frz_key_set *set, uint64_t hash, const frz_key_col
     return slot;
 }
 
+/* The bits of a hash in the filter's word that its upper part chooses. */
+static inline uint64_t filter_bits(uint64_t hash)
+{
+    const uint64_t one = 1;
+    return one << (hash & 63) | one << (hash >> 6 & 63) | one << (hash >> 12 & 63);
+}
+
 static void mark(frz_key_set *set, uint64_t hash)
 {
-    uint64_t bit = hash >> set->filter_shift;
-    set->filter[bit >> 6] |= (uint64_t)1 << (bit & 63);
+    set->filter[hash >> set->filter_shift] |= filter_bits(hash);
 }
 
 static void refill(frz_key_set *set)
@@ -317,7 +362,7 @@ static frz_code make_room(frz_key_set *set, frz_error *err)
     set->slots = slots;
     set->slot_count = slot_count;
     set->filter = filter;
-    set->filter_shift = 64 - (unsigned)__builtin_ctzll(slot_count * FILTER_PER_SLOT);
+    set->filter_shift = 64 - (unsigned)__builtin_ctzll(slot_count * FILTER_PER_SLOT / 64);
     refill(set);
     return FRZ_OK;
 }
@@ -359,6 +404,9 @@ frz_code frz_key_set_add(frz_key_set *set, const frz_key_column *columns, int64_
     for (int64_t from = 0; from < rows; from += PIECE) {
         int64_t n = FRZ_MIN(rows - from, (int64_t)PIECE);
         hash_rows(set, columns, from, n, hashes);
+        for (int64_t i = 0; i < n && set->slot_count > 0; i++) {
+            __builtin_prefetch(&set->slots[(size_t)hashes[i] & (set->slot_count - 1)]);
+        }
         for (int64_t i = 0; i < n; i++) {
             FRZ_TRY(add_row(set, columns, from + i, hashes[i], sequence_number, err));
         }
@@ -387,30 +435,60 @@ static uint64_t may_hold(const frz_key_set *set, const uint64_t *hashes, int64_t
     unsigned shift = set->filter_shift;
     const uint64_t *filter = set->filter;
     for (int64_t i = 0; i < n; i++) {
-        uint64_t bit = hashes[i] >> shift;
-        found |= (filter[bit >> 6] >> (bit & 63) & 1) << i;
+        uint64_t bits = filter_bits(hashes[i]);
+        found |= (uint64_t)((filter[hashes[i] >> shift] & bits) == bits) << i;
     }
     return found;
+}
+
+/* The rows of a piece that may be in the set. */
+static size_t find_candidates(const frz_key_set *set, const uint64_t *hashes, int64_t n,
+                              uint16_t *rows)
+{
+    size_t count = 0;
+    for (int64_t i = 0; i < n; i += 64) {
+        uint64_t found = may_hold(set, hashes + i, FRZ_MIN(n - i, (int64_t)64));
+        for (; found != 0; found &= found - 1) {
+            rows[count++] = (uint16_t)(i + __builtin_ctzll(found));
+        }
+    }
+    return count;
+}
+
+/* The table is larger than what a cache keeps between batches: wait for all lines at once. */
+static void fetch_entries(const frz_key_set *set, const uint64_t *hashes, const uint16_t *rows,
+                          size_t count)
+{
+    size_t mask = set->slot_count - 1;
+    for (size_t i = 0; i < count; i++) {
+        __builtin_prefetch(&set->slots[(size_t)hashes[rows[i]] & mask]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint32_t slot = set->slots[(size_t)hashes[rows[i]] & mask];
+        if (slot != 0) {
+            __builtin_prefetch(&set->entries[slot - 1]);
+        }
+    }
 }
 
 void frz_key_set_clear(const frz_key_set *set, const frz_key_column *columns, int64_t rows,
                        int64_t sequence_number, uint8_t *bits)
 {
     uint64_t hashes[PIECE];
+    uint16_t candidates[PIECE];
     if (frz_key_set_count(set) == 0) {
         return;
     }
     for (int64_t from = 0; from < rows; from += PIECE) {
         int64_t n = FRZ_MIN(rows - from, (int64_t)PIECE);
         hash_rows(set, columns, from, n, hashes);
-        for (int64_t i = 0; i < n; i += 64) {
-            uint64_t found = may_hold(set, hashes + i, FRZ_MIN(n - i, (int64_t)64));
-            for (; found != 0; found &= found - 1) {
-                int64_t row = from + i + __builtin_ctzll(found);
-                if (frz_bit_get(bits, row) &&
-                    was_deleted(set, columns, row, hashes[row - from], sequence_number)) {
-                    frz_bit_clear(bits, row);
-                }
+        size_t count = find_candidates(set, hashes, n, candidates);
+        fetch_entries(set, hashes, candidates, count);
+        for (size_t i = 0; i < count; i++) {
+            int64_t row = from + candidates[i];
+            if (frz_bit_get(bits, row) &&
+                was_deleted(set, columns, row, hashes[row - from], sequence_number)) {
+                frz_bit_clear(bits, row);
             }
         }
     }

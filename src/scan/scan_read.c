@@ -6,6 +6,12 @@
 /* Runs of deleted rows that are worth to be left out when a file is read: about a page. */
 #define LEAST_GAP 4096
 
+/* Of a batch whose size nobody chose. */
+#define CACHE_BYTES ((size_t)1 << 20)
+#define CELL_BYTES 24 /* of a value without fixed width, about */
+#define LEAST_ROWS 8192
+#define MOST_ROWS 65536
+
 static void close_file(frz_scan *scan)
 {
     if (scan->stitch != NULL) {
@@ -86,6 +92,23 @@ static frz_code next_file(frz_scan *scan, frz_row_range *rows, frz_error *err)
     return task_part_rows(scan->task, part, rows, err);
 }
 
+/* Rows of a batch, so that what was read of them is still in a processor's cache when deleted rows
+ * are taken out; 0: the reader chooses, since so few rows would do too little. */
+static int64_t choose_rows(const frz_scan *scan)
+{
+    size_t bytes = 0;
+    const frz_type *type = scan->file_type;
+    if (scan->batch_rows > 0) {
+        return scan->batch_rows;
+    }
+    for (size_t i = 0; i < type->field_count; i++) {
+        size_t width = frz_type_width(type->fields[i].type);
+        bytes += width > 0 ? width : CELL_BYTES;
+    }
+    int64_t rows = (int64_t)(CACHE_BYTES / FRZ_MAX(bytes, (size_t)1)) & ~(int64_t)1023;
+    return rows < LEAST_ROWS || rows > MOST_ROWS ? 0 : rows;
+}
+
 /* Open the next data file of the plan; it stays closed if all its rows are deleted. */
 static frz_code open_next(frz_scan *scan, frz_error *err)
 {
@@ -96,7 +119,6 @@ static frz_code open_next(frz_scan *scan, frz_error *err)
     const frz_entry *entry = scan->file.entry;
     frz_stitch_request request = {.filter = scan->file.settled ? NULL : scan->columns.filter,
                                   .with_deleted = true,
-                                  .max_rows = scan->batch_rows,
                                   .max_bytes = scan->batch_bytes};
     scan->file_type = scan->columns.stored_type;
     FRZ_TRY(frz_file_deletes_find(scan->deletes, scan->table, entry, &scan->file_deletes, err));
@@ -111,6 +133,7 @@ static frz_code open_next(frz_scan *scan, frz_error *err)
         return FRZ_OK;
     }
     request.projection = scan->file_type;
+    request.max_rows = choose_rows(scan);
     rc = frz_stitch_open(scan->table, entry, &request, &scan->stitch, err);
 out:
     return rc;

@@ -4,6 +4,8 @@
  */
 #include "scan/scan_internal.h"
 
+#define CELL_BYTES 8 /* of a value, about, for want of a better guess */
+
 /* ---- deleted rows ---- */
 
 static frz_code new_bits(const frz_scan *scan, int64_t rows, uint8_t **out, frz_error *err)
@@ -75,51 +77,66 @@ out:
 
 /* ---- filter and output ---- */
 
-/* Some rows of a column (selection NULL: all), by reference where possible. */
-static frz_code take_column(const frz_scan *scan, const frz_type *type,
-                            const struct ArrowArray *source, int64_t rows, const uint8_t *selection,
-                            int64_t selected, struct ArrowArray *out, frz_error *err)
+/* Output columns out of those of a batch, which move. */
+typedef struct taking {
+    const frz_scan *scan;
+    struct ArrowArray *batch;
+    const uint8_t *selection; /* of rows; NULL: all */
+    int64_t selected;
+    struct ArrowArray *columns;
+} taking;
+
+/* By reference, or in the memory it has, where possible. */
+static frz_code take_column(void *ctx, size_t i, frz_error *err)
 {
+    const taking *t = ctx;
+    const frz_env *env = t->scan->env;
+    const scan_columns *c = &t->scan->columns;
+    const frz_type *type = c->output_type->fields[i].type;
+    struct ArrowArray *source = t->batch->children[c->output_index[i]];
+    int64_t rows = source->length;
     frz_code rc = FRZ_OK;
     uint8_t *all = NULL;
-    if (selection == NULL && !frz_array_has_more(type, source)) {
-        return frz_array_slice(scan->env, source, 0, rows, out, err);
+    if (t->selection != NULL) {
+        return c->repeats ? frz_array_filter(env, type, source, t->selection, t->selected,
+                                             &t->columns[i], err)
+                          : frz_array_filter_move(env, type, source, t->selection, t->selected,
+                                                  &t->columns[i], err);
     }
-    if (selection == NULL) {
-        FRZ_TRY(new_bits(scan, rows, &all, err));
-        memset(all, 0xff, frz_bitmap_bytes(rows));
+    if (!frz_array_has_more(type, source)) {
+        return frz_array_slice(env, source, 0, rows, &t->columns[i], err);
     }
-    rc = frz_array_filter(scan->env, type, source, selection == NULL ? all : selection, selected,
-                          out, err);
+    FRZ_TRY(new_bits(t->scan, rows, &all, err));
+    memset(all, 0xff, frz_bitmap_bytes(rows));
+    rc = frz_array_filter(env, type, source, all, rows, &t->columns[i], err);
 out:
-    frz_free(scan->env, all);
+    frz_free(env, all);
     return rc;
 }
 
-/* The columns of a type of the rows that are selected (NULL: all); index: their places in the
- * batch, NULL: as they come. */
-static frz_code take_columns(const frz_scan *scan, const frz_type *type, const size_t *index,
-                             const struct ArrowArray *batch, const uint8_t *selection,
-                             int64_t selected, struct ArrowArray *out, frz_error *err)
+static frz_code take_columns(taking *t, struct ArrowArray *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    size_t n = type->field_count, made = 0;
-    struct ArrowArray *columns = frz_alloc_zero(scan->env, n, sizeof *columns);
-    if (columns == NULL) {
-        return frz_fail_nomem(err, n * sizeof *columns);
+    const frz_env *env = t->scan->env;
+    size_t n = t->scan->columns.output_type->field_count;
+    double bytes = t->selection == NULL ? 0 : (double)t->selected * (double)n * CELL_BYTES;
+    t->columns = frz_alloc_zero(env, n, sizeof *t->columns);
+    if (t->columns == NULL) {
+        return frz_fail_nomem(err, n * sizeof *t->columns);
     }
-    for (; made < n; made++) {
-        FRZ_TRY(take_column(scan, type->fields[made].type,
-                            batch->children[index == NULL ? made : index[made]], batch->length,
-                            selection, selected, &columns[made], err));
+    if (frz_is_shared(env, bytes)) {
+        FRZ_TRY(frz_parallel(env, n, take_column, t, err));
+    } else {
+        for (size_t i = 0; i < n; i++) {
+            FRZ_TRY(take_column(t, i, err));
+        }
     }
-    made = 0; /* the columns move, also on failure */
-    FRZ_TRY(frz_batch_make(scan->env, selected, columns, n, out, err));
+    rc = frz_batch_make(env, t->selected, t->columns, n, out, err);
 out:
-    for (size_t i = 0; i < made; i++) {
-        frz_array_release(&columns[i]);
+    for (size_t i = 0; i < n; i++) {
+        frz_array_release(&t->columns[i]);
     }
-    frz_free(scan->env, columns);
+    frz_free(env, t->columns);
     return rc;
 }
 
@@ -133,16 +150,18 @@ static frz_code cut(const frz_scan *scan, struct ArrowArray *batch, int64_t rows
     return rc;
 }
 
-static frz_code put_out(const frz_scan *scan, const struct ArrowArray *batch,
-                        const uint8_t *selection, int64_t selected, struct ArrowArray *out,
-                        frz_error *err)
+static frz_code put_out(const frz_scan *scan, struct ArrowArray *batch, const uint8_t *selection,
+                        int64_t selected, struct ArrowArray *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
+    taking t = {.scan = scan,
+                .batch = batch,
+                .selection = selected == batch->length ? NULL : selection,
+                .selected = selected};
     if (selected == 0) {
         return FRZ_OK;
     }
-    FRZ_TRY(take_columns(scan, scan->columns.output_type, scan->columns.output_index, batch,
-                         selected == batch->length ? NULL : selection, selected, out, err));
+    FRZ_TRY(take_columns(&t, out, err));
     if (scan->left >= 0 && scan->left < out->length) {
         rc = cut(scan, out, scan->left, err);
     }
@@ -151,9 +170,8 @@ out:
 }
 
 /* Rows that are deleted (not in live; NULL: none) neither come out nor make the filter fail. */
-static frz_code filter_batch(const frz_scan *scan, const struct ArrowArray *batch,
-                             int64_t first_row, const uint8_t *live, struct ArrowArray *out,
-                             frz_error *err)
+static frz_code filter_batch(const frz_scan *scan, struct ArrowArray *batch, int64_t first_row,
+                             const uint8_t *live, struct ArrowArray *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     int64_t selected = 0;
@@ -167,14 +185,13 @@ out:
     return frz_context(err, rc, "filtering %.*s", FRZ_STR_ARG(scan->file.entry->location));
 }
 
-frz_code scan_take_batch(frz_scan *scan, const frz_batch *batch, struct ArrowArray *out,
-                         frz_error *err)
+frz_code scan_take_batch(frz_scan *scan, frz_batch *batch, struct ArrowArray *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     int64_t live_count = 0;
     uint8_t *live = NULL;
     struct ArrowArray extended = {0};
-    const struct ArrowArray *rows = &batch->array;
+    struct ArrowArray *rows = &batch->array;
     scan->report.rows_read += rows->length;
     FRZ_TRY(find_live(scan, batch, &live, &live_count, err));
     if (live_count == 0 && !scan->columns.shows_deleted) {

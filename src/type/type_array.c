@@ -304,156 +304,67 @@ out:
 
 /* ---- some of the rows ---- */
 
-/* 64 bits of the selection from row i, a multiple of 64, on; none from length on. */
-static uint64_t selection_word(const uint8_t *selection, int64_t i, int64_t length)
+/* Buffers that are there already are the source's own, to be filled again. */
+static frz_code need_buffer(const frz_env *env, int64_t count, size_t width, frz_buffer **buffer,
+                            frz_error *err)
 {
-    uint64_t word = 0;
-    if (length - i >= 64) {
-        return frz_load_le64(selection + i / 8);
+    if (*buffer == NULL) {
+        return new_sized(env, count, width, buffer, err);
     }
-    memcpy(&word, selection + i / 8, frz_bitmap_bytes(length - i));
-    return word & ((UINT64_C(1) << (length - i)) - 1);
-}
-
-/* Walks over the selected rows. */
-typedef struct selected_rows {
-    const uint8_t *selection;
-    int64_t length;
-    int64_t at; /* row of the word's first bit */
-    uint64_t word;
-} selected_rows;
-
-static selected_rows select_rows(const uint8_t *selection, int64_t length)
-{
-    return (selected_rows){selection, length, -64, 0};
-}
-
-static inline bool next_row(selected_rows *rows, int64_t *row)
-{
-    while (rows->word == 0) {
-        rows->at += 64;
-        if (rows->at >= rows->length) {
-            return false;
-        }
-        rows->word = selection_word(rows->selection, rows->at, rows->length);
-    }
-    *row = rows->at + __builtin_ctzll(rows->word);
-    rows->word &= rows->word - 1;
-    return true;
-}
-
-static void gather_bits(const uint8_t *src, int64_t first, const uint8_t *selection, int64_t length,
-                        uint8_t *dst)
-{
-    int64_t n = 0;
-    int64_t row;
-    for (selected_rows rows = select_rows(selection, length); next_row(&rows, &row);) {
-        frz_bit_put(dst, n, frz_bit_get(src, first + row));
-        n++;
-    }
-}
-
-static void gather_4(const uint8_t *src, const uint8_t *selection, int64_t length, uint8_t *dst)
-{
-    const uint32_t *from = (const uint32_t *)(const void *)src;
-    uint32_t *to = (uint32_t *)(void *)dst;
-    int64_t row;
-    for (selected_rows rows = select_rows(selection, length); next_row(&rows, &row);) {
-        *to++ = from[row];
-    }
-}
-
-static void gather_8(const uint8_t *src, const uint8_t *selection, int64_t length, uint8_t *dst)
-{
-    const uint64_t *from = (const uint64_t *)(const void *)src;
-    uint64_t *to = (uint64_t *)(void *)dst;
-    int64_t row;
-    for (selected_rows rows = select_rows(selection, length); next_row(&rows, &row);) {
-        *to++ = from[row];
-    }
-}
-
-static void gather_any(const uint8_t *src, size_t width, const uint8_t *selection, int64_t length,
-                       uint8_t *dst)
-{
-    int64_t row;
-    for (selected_rows rows = select_rows(selection, length); next_row(&rows, &row);) {
-        memcpy(dst, src + (size_t)row * width, width);
-        dst += width;
-    }
+    (*buffer)->size = (size_t)count * width;
+    return FRZ_OK;
 }
 
 static frz_code filter_fixed(const frz_env *env, const frz_type *type, const struct ArrowArray *src,
-                             const uint8_t *selection, int64_t selected, parts *p, frz_error *err)
+                             const type_selection *s, parts *p, frz_error *err)
 {
     size_t width = frz_type_width(type);
     const uint8_t *from = (const uint8_t *)src->buffers[1] + (size_t)src->offset * width;
-    frz_code rc = new_sized(env, selected, width, &p->buffers[1], err);
-    if (rc != FRZ_OK) {
-        return rc;
+    frz_code rc = need_buffer(env, s->selected, width, &p->buffers[1], err);
+    if (rc == FRZ_OK) {
+        type_gather_fixed(s, from, width, p->buffers[1]->data);
     }
-    uint8_t *to = p->buffers[1]->data;
-    if (width == 4) {
-        gather_4(from, selection, src->length, to);
-    } else if (width == 8) {
-        gather_8(from, selection, src->length, to);
-    } else {
-        gather_any(from, width, selection, src->length, to);
-    }
-    return FRZ_OK;
+    return rc;
 }
 
-/* New offsets that start at 0; returns the last. A part of what one array held always fits. */
-static frz_code filter_offsets(const frz_env *env, const struct ArrowArray *src,
-                               const uint8_t *selection, int64_t selected, parts *p, int64_t *total,
-                               frz_error *err)
+static const int32_t *offsets_of(const struct ArrowArray *array)
 {
-    const int32_t *from = (const int32_t *)src->buffers[1] + src->offset;
-    frz_code rc = new_sized(env, selected + 1, sizeof *from, &p->buffers[1], err);
-    if (rc != FRZ_OK) {
-        return rc;
-    }
-    int32_t *to = (int32_t *)p->buffers[1]->data;
-    int32_t end = 0;
-    *to++ = 0;
-    int64_t row;
-    for (selected_rows rows = select_rows(selection, src->length); next_row(&rows, &row);) {
-        end += from[row + 1] - from[row];
-        *to++ = end;
-    }
-    *total = end;
-    return FRZ_OK;
+    return (const int32_t *)array->buffers[1] + array->offset;
 }
 
+/* New offsets start at 0. A part of what one array held always fits. */
+static frz_code filter_offsets(const frz_env *env, const struct ArrowArray *src,
+                               const type_selection *s, parts *p, frz_error *err)
+{
+    frz_code rc = need_buffer(env, s->selected + 1, sizeof(int32_t), &p->buffers[1], err);
+    if (rc == FRZ_OK) {
+        type_gather_offsets(s, offsets_of(src), (int32_t *)p->buffers[1]->data);
+    }
+    return rc;
+}
+
+/* The bytes first: the offsets that lead to them may be written over. */
 static frz_code filter_bytes(const frz_env *env, const struct ArrowArray *src,
-                             const uint8_t *selection, int64_t selected, parts *p, frz_error *err)
+                             const type_selection *s, parts *p, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    int64_t total;
-    FRZ_TRY(filter_offsets(env, src, selection, selected, p, &total, err));
-    FRZ_TRY(frz_buffer_new(env, (size_t)total, &p->buffers[2], err));
-    uint8_t *to = p->buffers[2]->data;
-    int64_t row;
-    for (selected_rows rows = select_rows(selection, src->length); next_row(&rows, &row);) {
-        frz_str bytes = frz_get_bytes(src, row);
-        if (bytes.len > 0) {
-            memcpy(to, bytes.ptr, bytes.len);
-            to += bytes.len;
-        }
-    }
+    int64_t total = type_selected_items(s, offsets_of(src));
+    FRZ_TRY(need_buffer(env, total, 1, &p->buffers[2], err));
+    type_gather_bytes(s, offsets_of(src), src->buffers[2], p->buffers[2]->data);
+    FRZ_TRY(filter_offsets(env, src, s, p, err));
 out:
     return rc;
 }
 
 static frz_code filter_struct(const frz_env *env, const frz_type *type,
-                              const struct ArrowArray *src, const uint8_t *selection,
-                              int64_t selected, parts *p, frz_error *err)
+                              const struct ArrowArray *src, const type_selection *s, parts *p,
+                              frz_error *err)
 {
     frz_code rc = FRZ_OK;
     FRZ_TRY(parts_children(env, type->field_count, p, err));
     for (size_t i = 0; i < type->field_count; i++) {
         struct ArrowArray view = view_of(src->children[i], src->offset, src->length);
-        FRZ_TRY(frz_array_filter(env, type->fields[i].type, &view, selection, selected,
+        FRZ_TRY(frz_array_filter(env, type->fields[i].type, &view, s->bits, s->selected,
                                  &p->children[i], err));
     }
 out:
@@ -462,73 +373,94 @@ out:
 
 /* The selection of lists becomes one of their elements. */
 static frz_code filter_list(const frz_env *env, const frz_type *type, const struct ArrowArray *src,
-                            const uint8_t *selection, int64_t selected, parts *p, frz_error *err)
+                            const type_selection *s, parts *p, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     frz_type entries = entries_type(type);
     const frz_type *below = type->id == FRZ_TYPE_MAP ? &entries : type->fields[0].type;
-    const int32_t *offsets = (const int32_t *)src->buffers[1] + src->offset;
-    int64_t first = src->length == 0 ? 0 : offsets[0];
-    int64_t count = src->length == 0 ? 0 : offsets[src->length] - first;
-    int64_t total;
+    int64_t first = src->length == 0 ? 0 : offsets_of(src)[0];
+    int64_t count = src->length == 0 ? 0 : offsets_of(src)[src->length] - first;
     frz_buffer *elements = NULL;
-    FRZ_TRY(filter_offsets(env, src, selection, selected, p, &total, err));
+    FRZ_TRY(filter_offsets(env, src, s, p, err));
     FRZ_TRY(new_zeroed(env, frz_bitmap_bytes(count), &elements, err));
-    int64_t row;
-    for (selected_rows rows = select_rows(selection, src->length); next_row(&rows, &row);) {
-        frz_bitmap_fill(elements->data, offsets[row] - first, offsets[row + 1] - offsets[row],
-                        true);
-    }
+    type_select_elements(s, offsets_of(src), elements->data);
     FRZ_TRY(parts_children(env, 1, p, err));
     struct ArrowArray view = view_of(src->children[0], first, count);
-    FRZ_TRY(frz_array_filter(env, below, &view, elements->data, total, &p->children[0], err));
+    FRZ_TRY(frz_array_filter(env, below, &view, elements->data,
+                             type_selected_items(s, offsets_of(src)), &p->children[0], err));
 out:
     frz_buffer_unref(elements);
     return rc;
 }
 
 static frz_code filter_validity(const frz_env *env, const struct ArrowArray *src,
-                                const uint8_t *selection, int64_t selected, parts *p,
-                                frz_error *err)
+                                const type_selection *s, parts *p, frz_error *err)
 {
     if (src->buffers[0] == NULL || frz_null_count(src) == 0) {
         return FRZ_OK;
     }
-    frz_code rc = frz_buffer_new(env, frz_bitmap_bytes(selected), &p->buffers[0], err);
+    frz_code rc = frz_buffer_new(env, frz_bitmap_bytes(s->selected), &p->buffers[0], err);
     if (rc == FRZ_OK) {
-        gather_bits(src->buffers[0], src->offset, selection, src->length, p->buffers[0]->data);
-        p->null_count = selected - frz_bitmap_count(p->buffers[0]->data, 0, selected);
+        type_gather_bits(s, src->buffers[0], src->offset, p->buffers[0]->data);
+        p->null_count = s->selected - frz_bitmap_count(p->buffers[0]->data, 0, s->selected);
     }
     return rc;
+}
+
+/* p: with buffers to be used again; it is used up. */
+static frz_code filter_into(const frz_env *env, const frz_type *type, const struct ArrowArray *src,
+                            const type_selection *s, parts *p, struct ArrowArray *out,
+                            frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    layout l = layout_of(type);
+    if (l == LAYOUT_NONE) {
+        return frz_array_nulls(env, type, s->selected, out, err);
+    }
+    FRZ_TRY(filter_validity(env, src, s, p, err));
+    if (l == LAYOUT_BITS) {
+        FRZ_TRY(frz_buffer_new(env, frz_bitmap_bytes(s->selected), &p->buffers[1], err));
+        type_gather_bits(s, src->buffers[1], src->offset, p->buffers[1]->data);
+    } else if (l == LAYOUT_FIXED) {
+        FRZ_TRY(filter_fixed(env, type, src, s, p, err));
+    } else if (l == LAYOUT_BYTES) {
+        FRZ_TRY(filter_bytes(env, src, s, p, err));
+    } else if (l == LAYOUT_STRUCT) {
+        FRZ_TRY(filter_struct(env, type, src, s, p, err));
+    } else {
+        FRZ_TRY(filter_list(env, type, src, s, p, err));
+    }
+out:
+    return parts_finish(env, type, s->selected, p, rc, out, err);
 }
 
 frz_code frz_array_filter(const frz_env *env, const frz_type *type, const struct ArrowArray *src,
                           const uint8_t *selection, int64_t selected, struct ArrowArray *out,
                           frz_error *err)
 {
-    frz_code rc = FRZ_OK;
     parts p = {.null_count = 0};
+    type_selection s = type_selection_of(selection, src->length, selected);
+    assert(frz_bitmap_count(selection, 0, src->length) == selected);
+    return filter_into(env, frz_type_storage(type), src, &s, &p, out, err);
+}
+
+/* If few rows go, values only move down a little; if many go, they would hold too much memory. */
+frz_code frz_array_filter_move(const frz_env *env, const frz_type *type, struct ArrowArray *src,
+                               const uint8_t *selection, int64_t selected, struct ArrowArray *out,
+                               frz_error *err)
+{
+    parts p = {.null_count = 0};
+    type_selection s = type_selection_of(selection, src->length, selected);
+    assert(frz_bitmap_count(selection, 0, src->length) == selected);
     type = frz_type_storage(type);
     layout l = layout_of(type);
-    assert(frz_bitmap_count(selection, 0, src->length) == selected);
-    if (l == LAYOUT_NONE) {
-        return frz_array_nulls(env, type, selected, out, err);
+    if (selected > src->length / 2 && (l == LAYOUT_FIXED || l == LAYOUT_BYTES)) {
+        p.buffers[1] = frz_array_take_buffer(src, 1);
+        p.buffers[2] = l == LAYOUT_BYTES ? frz_array_take_buffer(src, 2) : NULL;
     }
-    FRZ_TRY(filter_validity(env, src, selection, selected, &p, err));
-    if (l == LAYOUT_BITS) {
-        FRZ_TRY(frz_buffer_new(env, frz_bitmap_bytes(selected), &p.buffers[1], err));
-        gather_bits(src->buffers[1], src->offset, selection, src->length, p.buffers[1]->data);
-    } else if (l == LAYOUT_FIXED) {
-        FRZ_TRY(filter_fixed(env, type, src, selection, selected, &p, err));
-    } else if (l == LAYOUT_BYTES) {
-        FRZ_TRY(filter_bytes(env, src, selection, selected, &p, err));
-    } else if (l == LAYOUT_STRUCT) {
-        FRZ_TRY(filter_struct(env, type, src, selection, selected, &p, err));
-    } else {
-        FRZ_TRY(filter_list(env, type, src, selection, selected, &p, err));
-    }
-out:
-    return parts_finish(env, type, selected, &p, rc, out, err);
+    frz_code rc = filter_into(env, type, src, &s, &p, out, err);
+    frz_array_release(src);
+    return rc;
 }
 
 /* ---- one array after the other ---- */

@@ -32,6 +32,29 @@ frz_code type_check_ids(const frz_env *env, const frz_type *type, frz_error *err
 /* No name is there twice. Reorders the names. */
 frz_code type_check_names(frz_str *names, size_t count, frz_error *err);
 
+/* ---- selected rows (type_gather.c) ---- */
+
+typedef struct type_selection {
+    const uint8_t *bits; /* bit i: row i */
+    int64_t length;
+    int64_t selected;
+    bool in_runs; /* rows mostly follow each other */
+} type_selection;
+
+type_selection type_selection_of(const uint8_t *bits, int64_t length, int64_t selected);
+/* Copy the values of the selected rows; sources begin with row 0, bits with bit first. Values,
+ * offsets and bytes may move down within the memory they lie in. */
+void type_gather_bits(const type_selection *s, const uint8_t *src, int64_t first, uint8_t *dst);
+void type_gather_fixed(const type_selection *s, const uint8_t *src, size_t width, uint8_t *dst);
+/* Bytes, or elements, of the selected rows. */
+int64_t type_selected_items(const type_selection *s, const int32_t *offsets);
+/* One more offset than rows, from 0 on. */
+void type_gather_offsets(const type_selection *s, const int32_t *src, int32_t *dst);
+void type_gather_bytes(const type_selection *s, const int32_t *offsets, const uint8_t *src,
+                       uint8_t *dst);
+/* Set the bits of the elements of selected lists; bit 0 is the first element of row 0. */
+void type_select_elements(const type_selection *s, const int32_t *offsets, uint8_t *bits);
+
 /* ---- decimals (type_number.c) ---- */
 
 /* FRZ_E_ARGUMENT: not a number; FRZ_E_LIMIT: too many digits before or after the point. Reports

@@ -205,6 +205,10 @@ frz_code frz_array_constant(const frz_env *env, const frz_type *type, const frz_
 frz_code frz_array_filter(const frz_env *env, const frz_type *type, const struct ArrowArray *src,
                           const uint8_t *selection, int64_t selected, struct ArrowArray *out,
                           frz_error *err);
+/* The same; src moves, also on failure, and memory that nobody else has is used again. */
+frz_code frz_array_filter_move(const frz_env *env, const frz_type *type, struct ArrowArray *src,
+                               const uint8_t *selection, int64_t selected, struct ArrowArray *out,
+                               frz_error *err);
 /* Whether structs of the array have children behind those that the type names (type_narrow.c). */
 bool frz_array_has_more(const frz_type *type, const struct ArrowArray *array);
 /* Leave such children out; the array stays what it is on failure, or is released. */

@@ -114,6 +114,15 @@ def test_the_key_is_not_in_the_projection_nor_in_the_filter(table):
     assert scan(metadata, "--columns", "name", "--where", "name = 'a'") == [{"name": "a"}]
 
 
+def test_a_column_that_is_read_twice_loses_its_rows_twice(table):
+    table.append(id_name([(i, f"name {i}") for i in range(100)]))
+    table.commit()
+    table.delete_equal(ids([3, 50]), [1])
+    done = frazil(table.commit(), [], "scan", "--format", "csv", "--columns", "name,id,name")
+    left = [i for i in range(100) if i not in (3, 50)]
+    assert done.stdout.splitlines()[1:] == [f"name {i},{i},name {i}" for i in left], done.stderr
+
+
 def test_a_delete_file_may_have_more_columns_than_keys(table):
     table.append(id_name([(1, "a"), (2, "b")]))
     table.commit()

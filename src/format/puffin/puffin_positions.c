@@ -545,6 +545,10 @@ static size_t left_over(const frz_positions *set, int64_t row_count, int64_t lea
 frz_code frz_positions_ranges(const frz_positions *set, int64_t row_count, int64_t least_gap,
                               frz_arena *arena, frz_row_range **out, size_t *count, frz_error *err)
 {
+    static const frz_positions nothing = {.cardinality = 0};
+    if (set->cardinality < (uint64_t)least_gap) {
+        set = &nothing; /* no run of it is long enough */
+    }
     size_t n = left_over(set, row_count, least_gap, NULL);
     frz_row_range *ranges = frz_arena_array(arena, n + 1, sizeof *ranges);
     if (ranges == NULL) {

@@ -214,14 +214,58 @@ static char *rows_text(const frz_env *env, const frz_type *type, const struct Ar
                        const uint8_t *selection)
 {
     frz_buf text = FRZ_BUF_INIT(env, FRZ_BUF_NO_LIMIT);
+    const char *between = "";
     for (int64_t i = 0; i < a->length; i++) {
         if (selection == NULL || frz_bit_get(selection, i)) {
-            frz_buf_append_str(&text, text.len == 0 ? "" : " ", NULL);
+            frz_buf_append_str(&text, between, NULL);
             put_row(&text, type, a, i);
+            between = " ";
         }
     }
     frz_buf_append_byte(&text, 0, NULL);
     return (char *)text.data;
+}
+
+/* The same of each column in memory that nobody else has, of which it takes the second half. */
+static void check_filter_move(const frz_env *env, const frz_type *type, const struct ArrowArray *a,
+                              const uint8_t *selection)
+{
+    frz_error err = {0};
+    for (size_t i = 0; i < type->field_count; i++) {
+        const frz_type *child = type->fields[i].type;
+        struct ArrowArray cut = {0}, twice = {0}, own = {0}, out = {0};
+        assert_ok(frz_array_slice(env, a->children[i], a->offset, a->length, &cut, &err), &err);
+        const struct ArrowArray parts[] = {cut, cut};
+        assert_ok(frz_array_concat(env, child, parts, 2, &twice, &err), &err);
+        assert_ok(frz_array_slice(env, &twice, a->length, a->length, &own, &err), &err);
+        frz_array_release(&twice);
+        char *expected = rows_text(env, child, &cut, selection);
+        assert_ok(frz_array_filter_move(env, child, &own, selection,
+                                        frz_bitmap_count(selection, 0, a->length), &out, &err),
+                  &err);
+        assert_null(own.release);
+        assert_rows(env, child, &out, expected);
+        frz_free(env, expected);
+        frz_array_release(&cut);
+        frz_array_release(&out);
+    }
+}
+
+/* selection: with zeros behind the array's rows. */
+static void check_filter(const frz_env *env, const frz_type *type, const struct ArrowArray *a,
+                         const uint8_t *selection)
+{
+    frz_error err = {0};
+    struct ArrowArray out = {0};
+    int64_t selected = frz_bitmap_count(selection, 0, a->length);
+    assert_ok(frz_array_filter(env, type, a, selection, selected, &out, &err), &err);
+    assert_int_equal(out.length, selected);
+    assert_int_equal(out.offset, 0);
+    char *expected = rows_text(env, type, a, selection);
+    assert_rows(env, type, &out, expected);
+    frz_free(env, expected);
+    frz_array_release(&out);
+    check_filter_move(env, type, a, selection);
 }
 
 static void filter__keeps_the_selected_rows(void **state)
@@ -237,23 +281,68 @@ static void filter__keeps_the_selected_rows(void **state)
     assert_ok(build_rows(*state, type, 0, 300, &whole, &err), &err);
     for (size_t c = 0; c < FRZ_ARRAY_COUNT(cases); c++) {
         struct ArrowArray a = {0};
-        struct ArrowArray out = {0};
         uint8_t selection[40] = {0};
-        int64_t selected = 0;
         assert_ok(frz_array_slice(*state, &whole, cases[c].first, cases[c].length, &a, &err), &err);
         for (int64_t i = cases[c].every / 2; i < cases[c].length; i += cases[c].every) {
             frz_bit_set(selection, i);
-            selected++;
         }
-        assert_ok(frz_array_filter(*state, type, &a, selection, selected, &out, &err), &err);
-        assert_int_equal(out.length, selected);
-        assert_int_equal(out.offset, 0);
-        char *expected = rows_text(*state, type, &a, selection);
-        assert_rows(*state, type, &out, expected);
-        frz_free(*state, expected);
+        check_filter(*state, type, &a, selection);
         frz_array_release(&a);
+    }
+    frz_array_release(&whole);
+}
+
+static int64_t random_below(uint64_t *seed, int64_t limit)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return (int64_t)((*seed >> 33) % (uint64_t)limit);
+}
+
+/* Runs are copied as a whole if they are long on average, else rows one by one. */
+static void filter__runs_of_any_length(void **state)
+{
+    static const int64_t lengths[] = {1, 2, 7, 9, 30, 100, 400};
+    frz_error err = {0};
+    wide_types w;
+    uint64_t seed = 7;
+    struct ArrowArray whole = {0};
+    const frz_type *type = wide_type(&w);
+    assert_ok(build_rows(*state, type, 0, 700, &whole, &err), &err);
+    for (size_t c = 0; c < 10 * FRZ_ARRAY_COUNT(lengths); c++) {
+        struct ArrowArray a = {0};
+        uint8_t selection[96] = {0};
+        int64_t most = lengths[c % FRZ_ARRAY_COUNT(lengths)];
+        int64_t first = random_below(&seed, 70), length = 500 + random_below(&seed, 130);
+        assert_ok(frz_array_slice(*state, &whole, first, length, &a, &err), &err);
+        for (int64_t at = random_below(&seed, 3); at < length;) {
+            int64_t run = FRZ_MIN(1 + random_below(&seed, most), length - at);
+            frz_bitmap_fill(selection, at, run, true);
+            at += run + 1 + random_below(&seed, 1 + most / 4);
+        }
+        check_filter(*state, type, &a, selection);
+        frz_array_release(&a);
+    }
+    frz_array_release(&whole);
+}
+
+/* Rows of the source are the same afterwards if somebody else has them. */
+static void filter__shared_memory_is_not_written_to(void **state)
+{
+    static const uint8_t selection[] = {0xfe, 0xff, 0xff};
+    frz_error err = {0};
+    wide_types w;
+    struct ArrowArray whole = {0}, moved = {0}, out = {0};
+    const frz_type *type = wide_type(&w);
+    assert_ok(build_rows(*state, type, 0, 24, &whole, &err), &err);
+    char *before = rows_text(*state, type, &whole, NULL);
+    for (int64_t i = 0; i < whole.n_children; i++) {
+        assert_ok(frz_array_slice(*state, whole.children[i], 0, 24, &moved, &err), &err);
+        assert_ok(frz_array_filter_move(*state, w.top[i].type, &moved, selection, 23, &out, &err),
+                  &err);
         frz_array_release(&out);
     }
+    assert_rows(*state, type, &whole, before);
+    frz_free(*state, before);
     frz_array_release(&whole);
 }
 
@@ -464,6 +553,7 @@ static frz_code scenario(const frz_env *env, frz_error *err)
     wide_types w;
     frz_arena arena;
     struct ArrowArray a = {0}, filtered = {0}, both = {0}, nulls = {0}, constant = {0}, cut = {0};
+    struct ArrowArray moved = {0};
     struct ArrowSchema schema = {0}, copy = {0};
     const frz_type *back;
     const frz_type *type = wide_type(&w);
@@ -478,6 +568,7 @@ static frz_code scenario(const frz_env *env, frz_error *err)
     FRZ_TRY(frz_array_nulls(env, type, 5, &nulls, err));
     FRZ_TRY(frz_array_constant(env, type, &filled, 5, &constant, err));
     FRZ_TRY(frz_array_slice(env, &a, 3, 50, &cut, err));
+    FRZ_TRY(frz_array_filter_move(env, type, &filtered, selection, 40, &moved, err));
     FRZ_TRY(frz_type_to_arrow(env, type, &schema, err));
     FRZ_TRY(frz_arrow_schema_copy(env, &schema, &copy, err));
     FRZ_TRY(frz_type_from_arrow(&arena, &copy, &back, err));
@@ -485,6 +576,7 @@ static frz_code scenario(const frz_env *env, frz_error *err)
 out:
     frz_array_release(&a);
     frz_array_release(&filtered);
+    frz_array_release(&moved);
     frz_array_release(&both);
     frz_array_release(&nulls);
     frz_array_release(&constant);
@@ -508,6 +600,8 @@ int main(void)
         TEST_WITH_ENV(builder__can_be_used_again_and_without_rows),
         TEST_WITH_ENV(builder__fixed_length_is_checked),
         TEST_WITH_ENV(filter__keeps_the_selected_rows),
+        TEST_WITH_ENV(filter__runs_of_any_length),
+        TEST_WITH_ENV(filter__shared_memory_is_not_written_to),
         TEST_WITH_ENV(filter__no_validity_when_the_nulls_are_gone),
         TEST_WITH_ENV(concat__parts_with_offsets),
         TEST_WITH_ENV(concat__too_many_bytes_is_a_limit),
