@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "fault/fault_scenario.h"
+#include "frazil/scan.h"
 #include "unit/test_support.h"
 
 /* One run with a fault at a step; false if the step was never reached. */
@@ -92,11 +93,12 @@ static frz_code read_avro(const frz_env *env, int64_t *rows, frz_error *err)
     return rc;
 }
 
-static void io__each_read_of_an_avro_file_that_fails_is_reported(void **state)
+/* Each step of a reading fails in turn: it says so, or all rows are there. Returns how many said
+ * so; closing may fail unnoticed. */
+static int fail_each_read(frz_code (*read)(const frz_env *, int64_t *, frz_error *), int64_t all)
 {
     bool reached = true;
     int failed = 0;
-    (void)state;
     for (int64_t step = 1; reached; step++) {
         frz_error err = {0};
         frz_env_counters before, after;
@@ -104,17 +106,60 @@ static void io__each_read_of_an_avro_file_that_fails_is_reported(void **state)
         fault_arm(FAULT_ERROR, step);
         frz_env *env = scenario_env(1, NULL);
         frz_env_counters_get(env, &before);
-        frz_code rc = read_avro(env, &rows, &err);
+        frz_code rc = read(env, &rows, &err);
         reached = fault_reached();
         fault_arm(FAULT_NONE, 0);
         frz_env_drop_cache(env);
         frz_env_counters_get(env, &after);
         frz_env_free(env);
         assert_int_equal(after.bytes_allocated, before.bytes_allocated);
-        assert_true(rc == FRZ_E_IO ? reached : rc == FRZ_OK && rows == 7); /* closing may fail */
+        assert_true(rc == FRZ_E_IO ? reached : rc == FRZ_OK && rows == all);
         failed += rc == FRZ_E_IO;
     }
-    assert_true(failed >= 2); /* opening, and reading what a small file has at once */
+    return failed;
+}
+
+static void io__each_read_of_an_avro_file_that_fails_is_reported(void **state)
+{
+    (void)state;
+    /* opening, and reading what a small file has at once */
+    assert_true(fail_each_read(read_avro, 7) >= 2);
+}
+
+/* Scan a table with deletes of every kind; *rows receives how many came. */
+static frz_code read_deletes(const frz_env *env, int64_t *rows, frz_error *err)
+{
+    static const frz_location_map map = {"file:///deletes/", "tests/data/deletes/"};
+    frz_table_open_options options = FRZ_TABLE_OPEN_OPTIONS_INIT;
+    frz_table *table = NULL;
+    frz_scan *scan = NULL;
+    struct ArrowArray batch;
+    *rows = 0;
+    options.maps = &map;
+    options.map_count = 1;
+    frz_code rc = frz_table_open(env, "tests/data/deletes/metadata/table.metadata.json", &options,
+                                 &table, err);
+    rc = rc == FRZ_OK ? frz_scan_open(table, NULL, &scan, err) : rc;
+    while (rc == FRZ_OK && (rc = frz_scan_next(scan, &batch, err)) == FRZ_OK) {
+        *rows += batch.length;
+        batch.release(&batch);
+    }
+    frz_scan_close(scan);
+    frz_table_unref(table);
+    return rc == FRZ_END ? FRZ_OK : rc;
+}
+
+static void io__each_read_of_deletes_that_fails_is_reported(void **state)
+{
+    int64_t rows = 0;
+    frz_error err = {0};
+    frz_env *env = scenario_env(0, NULL);
+    (void)state;
+    assert_int_equal(read_deletes(env, &rows, &err), FRZ_OK);
+    frz_env_free(env);
+    assert_true(rows > 0 && rows < 500);
+    /* the metadata, a list, four manifests, three data files, seven files of deletes */
+    assert_true(fail_each_read(read_deletes, rows) >= 16);
 }
 
 int main(void)
@@ -123,6 +168,7 @@ int main(void)
         cmocka_unit_test(io__each_step_that_fails_is_reported_and_harms_nothing),
         cmocka_unit_test(io__a_full_disk_is_reported_and_harms_nothing),
         cmocka_unit_test(io__each_read_of_an_avro_file_that_fails_is_reported),
+        cmocka_unit_test(io__each_read_of_deletes_that_fails_is_reported),
     };
     return cmocka_run_group_tests(tests, scenario_setup, scenario_teardown);
 }

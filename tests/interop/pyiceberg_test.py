@@ -156,7 +156,7 @@ def readings(table, conditions):
         yield ["--ref", name], found
     everything = read(table.scan())
     yield [], everything
-    for name in names:
+    for name in names[:: 1 if FULL else 6]:
         yield ["--columns", name], read(table.scan(selected_fields=(name,)))
     yield ["--columns", ",".join(names[::3])], read(table.scan(selected_fields=tuple(names[::3])))
     for ours, *theirs in conditions:
@@ -168,7 +168,7 @@ def readings(table, conditions):
 
 
 def check(shared, table, conditions=CONDITIONS):
-    conditions = conditions if FULL else conditions[::5]
+    conditions = conditions if FULL else conditions[::7]
     table = shared.catalog.load_table(table.name())
     failures, count = [], 0
     for arguments, wanted in readings(table, conditions):
