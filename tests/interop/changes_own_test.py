@@ -92,6 +92,27 @@ def test_a_row_added_and_updated_in_a_range_is_told_twice(story):
     assert len({r["_commit_snapshot_id"] for r in feed}) == 2
 
 
+def test_deletes_between_updates(story):
+    """Rows go by vectors, a whole file goes, what is left is updated and compacted."""
+    s = story(rows=20, files=2)
+    for statement in ("DELETE FROM db.t WHERE _row_id < 4", "UPDATE db.t SET c_1 = 1 WHERE _row_id < 8",
+                      "DELETE FROM db.t WHERE _row_id = 6 OR _row_id = 21",
+                      "DELETE FROM db.t WHERE _row_id >= 20", "UPDATE db.t SET c_2 = NULL"):
+        s.warehouse.sql(statement)
+    s.warehouse.run("compact", "db.t")
+    snapshots = json.loads(s.warehouse.run("snapshots", "db.t", "--json"))
+    kinds, names = [], ["id", "c_1", "c_2", "c_3"]
+    for parent, snapshot in zip(snapshots, snapshots[1:]):
+        before, after = (s.scanned("--with-lineage", "--snapshot", str(x["snapshot_id"]))
+                         for x in (parent, snapshot))
+        to = ["--to", str(snapshot["snapshot_id"])]
+        number = None if snapshot["operation"] == "replace" else snapshot["sequence_number"]
+        check_by_id(before, after, feed_of(s, *to), names, number)
+        kinds.append(kinds_of(s, *to))
+    assert kinds == [["dv"], ["column_files"], ["dv", "dv"], ["removed"], ["column_files"],
+                     ["added", "removed"]]
+
+
 def as_overwrite(s, change):
     """Make of a compaction the copy-on-write of another writer: it has the operation overwrite, and
     its new data file the rows that change gives."""
