@@ -122,17 +122,19 @@ typedef struct frz_validate_item {
     char *location;  /* resolved; in the snapshot's arena */
     frz_key where;   /* of the location */
     frz_key content; /* of what EXISTING keeps */
+    bool is_dropped; /* with its manifest, perhaps before the parent */
 } frz_validate_item;
 
-/* One root manifest while it is checked. */
+/* The manifests of one snapshot while they are checked. */
 typedef struct frz_validate_root {
     const frz_snapshot *snapshot;
     const frz_schema *schema;
-    const char *location;
+    frz_tree *tree;
+    frz_delete_index *deletes; /* NULL: there are no delete files */
     frz_arena arena;
-    frz_validate_item *items; /* data entries */
-    size_t count;
-    bool complete; /* there are no other entries */
+    frz_validate_item *items; /* data entries, with the status that they have in this snapshot */
+    size_t count, capacity;
+    bool is_tracked; /* by a root manifest: the rules of version 4 hold */
 } frz_validate_root;
 
 /* Tell one finding. */
@@ -143,10 +145,10 @@ void frz_validate_find(frz_validation *v, const char *location, const char *fmt,
 frz_code frz_validate_failure(frz_validation *v, const char *location, frz_code rc, frz_error *err);
 
 /* maintain_validate_root.c */
-frz_code frz_validate_root_open(frz_validation *v, const frz_manifest *manifest,
-                                const frz_snapshot *snapshot, const frz_schema *schema, bool report,
-                                frz_validate_root *out, frz_error *err);
-void frz_validate_root_reset(frz_validate_root *root);
+/* Read all manifests of a snapshot. Reset also after a failure. */
+frz_code frz_validate_root_open(frz_validation *v, const frz_snapshot *snapshot,
+                                const frz_schema *schema, frz_validate_root *out, frz_error *err);
+void frz_validate_root_reset(frz_validation *v, frz_validate_root *root);
 /* Statuses, numbers and pairs of the entries, and that nothing came or went unsaid since the
  * parent (NULL: there is none, or it is not retained). */
 frz_code frz_validate_tracking(frz_validation *v, const frz_validate_root *root,

@@ -120,11 +120,10 @@ static void check_metadata(frz_validation *v)
 
 /* ---- snapshots ---- */
 
-/* The parent's root for comparison; an empty one if it is not retained or cannot be read, which is
+/* The parent's manifests for comparison; nothing if it is not retained or cannot be read, which is
  * told when the parent's own turn comes. */
 static frz_code open_parent(frz_validation *v, const frz_snapshot *snapshot,
-                            frz_manifest **manifest, frz_validate_root *root, bool *open,
-                            frz_error *err)
+                            frz_validate_root *root, bool *open, frz_error *err)
 {
     const frz_snapshot *parent = NULL;
     const frz_schema *schema = NULL;
@@ -134,40 +133,44 @@ static frz_code open_parent(frz_validation *v, const frz_snapshot *snapshot,
         return FRZ_OK;
     }
     rc = frz_table_snapshot(v->table, snapshot->parent_id, &parent, &schema, err);
-    rc = rc == FRZ_OK ? frz_manifest_open(v->table, parent, schema, manifest, err) : rc;
+    rc = rc == FRZ_OK ? frz_validate_root_open(v, parent, schema, root, err) : rc;
     if (rc == FRZ_E_NOMEM || rc == FRZ_E_CANCELLED) {
         return rc;
     }
+    *open = rc == FRZ_OK;
     if (rc != FRZ_OK) {
         frz_error_reset(err);
-        return FRZ_OK;
     }
-    *open = true;
-    return frz_validate_root_open(v, *manifest, parent, schema, false, root, err);
+    return FRZ_OK;
+}
+
+static frz_code check_tracking(frz_validation *v, const frz_validate_root *root, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_validate_root parent = {0};
+    bool has_parent = false;
+    FRZ_TRY(open_parent(v, root->snapshot, &parent, &has_parent, err));
+    FRZ_TRY(frz_validate_tracking(v, root, has_parent ? &parent : NULL, err));
+out:
+    frz_validate_root_reset(v, &parent);
+    return rc;
 }
 
 static frz_code check_root(frz_validation *v, const frz_validate_root *root, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    frz_manifest *manifest = NULL;
-    frz_validate_root parent = {0};
-    bool has_parent = false;
-    frz_arena_init(&parent.arena, v->env, FRZ_ARENA_NO_LIMIT);
-    FRZ_TRY(open_parent(v, root->snapshot, &manifest, &parent, &has_parent, err));
-    FRZ_TRY(frz_validate_tracking(v, root, has_parent ? &parent : NULL, err));
-    frz_validate_root_reset(&parent);
-    frz_manifest_free(manifest);
-    manifest = NULL;
+    if (root->is_tracked) {
+        FRZ_TRY(check_tracking(v, root, err));
+    }
     for (size_t i = 0; i < root->count; i++) {
-        const frz_entry *entry = root->items[i].entry;
-        if (frz_status_is_live(entry->status) && !entry->has_deletion_vector) {
+        if (frz_status_is_live(root->items[i].entry->status)) {
             FRZ_TRY(frz_validate_files(v, root, &root->items[i], err));
         }
     }
-    FRZ_TRY(frz_validate_row_ids(v, root, err));
+    if (root->is_tracked) {
+        FRZ_TRY(frz_validate_row_ids(v, root, err));
+    }
 out:
-    frz_validate_root_reset(&parent);
-    frz_manifest_free(manifest);
     return rc;
 }
 
@@ -176,22 +179,18 @@ static frz_code check_snapshot_files(frz_validation *v, int64_t snapshot_id, frz
     frz_code rc = FRZ_OK;
     const frz_snapshot *snapshot = NULL;
     const frz_schema *schema = NULL;
-    frz_manifest *manifest = NULL;
     frz_validate_root root = {0};
     bool current = snapshot_id == v->table->metadata.current_snapshot_id;
-    frz_arena_init(&root.arena, v->env, FRZ_ARENA_NO_LIMIT);
     rc = frz_table_snapshot(v->table, current ? 0 : snapshot_id, &snapshot, &schema, err);
-    rc = rc == FRZ_OK ? frz_manifest_open(v->table, snapshot, schema, &manifest, err) : rc;
+    rc = rc == FRZ_OK ? frz_validate_root_open(v, snapshot, schema, &root, err) : rc;
     if (rc != FRZ_OK) {
         frz_context(err, rc, "snapshot %lld", (long long)snapshot_id);
         rc = frz_validate_failure(v, metadata_location(v), rc, err);
         goto out;
     }
-    FRZ_TRY(frz_validate_root_open(v, manifest, snapshot, schema, true, &root, err));
     FRZ_TRY(check_root(v, &root, err));
 out:
-    frz_validate_root_reset(&root);
-    frz_manifest_free(manifest);
+    frz_validate_root_reset(v, &root);
     return rc;
 }
 

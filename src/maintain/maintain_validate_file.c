@@ -190,6 +190,8 @@ static frz_code entry_seen(frz_validation *v, const frz_validate_root *root,
     bool added = true;
     frz_key key = item->content;
     frz_key_i64(&key, root->schema->schema_id);
+    frz_key_str(&key, item->entry->deletion_vector.location);
+    frz_key_i64(&key, item->entry->deletion_vector.offset);
     for (size_t i = 0; i < item->entry->stats_count; i++) {
         frz_validate_stats_key(&key, &item->entry->stats[i]);
     }

@@ -1,10 +1,12 @@
 /*
- * Validation of one root manifest: statuses and the numbers beside them, pairs of REPLACED and
- * MODIFIED, and what became of the parent's entries. Rules of single entries, such as one provider
- * per field, are checked when the manifest is read. Nothing here opens a data file. spec: tracking
- * and status; field values per status
+ * Validation of the manifests of one snapshot: statuses and the numbers beside them, pairs of
+ * REPLACED and MODIFIED, and what became of the parent's entries. In manifests that are older than
+ * the snapshot statuses are history: there the masks of the root say what became of an entry. Rules
+ * of single entries, such as one provider per field, are checked when the manifest is read. Nothing
+ * here opens a data file. spec: tracking and status; field values per status
  */
 #include "maintain/maintain_internal.h"
+#include "meta/meta_mumbling.h"
 
 /* ---- opening ---- */
 
@@ -26,71 +28,152 @@ static frz_key content_key(frz_key where, const frz_entry *entry)
     return key;
 }
 
-static frz_code item_init(frz_validation *v, frz_validate_root *root, const frz_entry *entry,
-                          frz_validate_item *item, frz_error *err)
+static frz_code add_item(frz_validation *v, frz_validate_root *root, const frz_entry *entry,
+                         frz_error *err)
 {
+    frz_code rc = FRZ_OK;
     char *resolved = NULL;
-    frz_code rc = frz_table_resolve(v->table, entry->location, &resolved, err);
-    if (rc != FRZ_OK) {
-        return rc;
-    }
-    item->entry = entry;
+    FRZ_TRY(FRZ_GROW(v->env, &root->items, &root->capacity, root->count, err));
+    frz_validate_item *item = &root->items[root->count];
+    FRZ_TRY(frz_table_resolve(v->table, entry->location, &resolved, err));
+    *item = (frz_validate_item){.entry = entry};
     item->location = frz_arena_strdup(&root->arena, frz_str_from(resolved));
-    frz_free(v->env, resolved);
-    if (item->location == NULL) {
-        return frz_fail_nomem(err, entry->location.len);
-    }
+    FRZ_TRY(item->location == NULL ? frz_fail_nomem(err, entry->location.len) : FRZ_OK);
     item->where = frz_key_of("location");
     frz_key_str(&item->where, frz_str_from(item->location));
     item->content = content_key(item->where, entry);
-    return FRZ_OK;
+    root->count++;
+out:
+    frz_free(v->env, resolved);
+    return rc;
 }
 
-/* What this library does not read cannot be proven anything about, which is a finding, too. A root
- * that refers to other manifests tells only part of what happened to the table's files. */
-static bool understood(frz_validation *v, frz_validate_root *root, const frz_entry *entry,
-                       size_t index, bool report)
+/* ---- entries of manifests besides the root ---- */
+
+static bool masks(const frz_mumbling *set, const frz_entry *entry)
 {
-    bool is_data = entry->content == FRZ_CONTENT_DATA;
-    root->complete = root->complete && is_data;
-    if (report && (!is_data || entry->has_deletion_vector)) {
-        frz_validate_find(v, root->location, "entry %zu (%.*s): unsupported: %s", index,
-                          FRZ_STR_ARG(entry->location),
-                          is_data ? "deletion vectors" : "leaf and delete manifests");
-    }
-    return is_data;
+    return set != NULL && frz_mumbling_has(set, (uint64_t)entry->position);
 }
 
-frz_code frz_validate_root_open(frz_validation *v, const frz_manifest *manifest,
-                                const frz_snapshot *snapshot, const frz_schema *schema, bool report,
-                                frz_validate_root *out, frz_error *err)
+/* What an entry of a manifest is in this snapshot. False: nothing, it was gone before. */
+static bool status_here(const frz_manifest_file *file, const frz_entry *entry, frz_status *out)
+{
+    *out = entry->status;
+    if (file->status == FRZ_STATUS_ADDED) {
+        return !entry->is_masked;
+    }
+    *out = masks(file->deleted_positions, entry)    ? FRZ_STATUS_DELETED
+           : masks(file->replaced_positions, entry) ? FRZ_STATUS_REPLACED
+                                                    : FRZ_STATUS_EXISTING;
+    bool is_change = *out != FRZ_STATUS_EXISTING;
+    return frz_status_is_live(entry->status) && (is_change || !entry->is_masked);
+}
+
+/* As an entry of this snapshot. */
+static frz_code add_copy(frz_validation *v, frz_validate_root *root, const frz_manifest_file *file,
+                         const frz_entry *entry, frz_status status, frz_error *err)
+{
+    frz_entry *copy = frz_arena_alloc(&root->arena, sizeof *copy);
+    if (copy == NULL) {
+        return frz_fail_nomem(err, sizeof *copy);
+    }
+    *copy = *entry;
+    copy->status = status;
+    if (file->status != FRZ_STATUS_ADDED && !frz_status_is_live(status)) {
+        copy->snapshot_id = root->snapshot->snapshot_id; /* a mask has no number of its own */
+    }
+    return add_item(v, root, copy, err);
+}
+
+static frz_code add_listed(frz_validation *v, frz_validate_root *root,
+                           const frz_manifest_file *file, const frz_entry *entry, frz_error *err)
+{
+    frz_status status;
+    return status_here(file, entry, &status) ? add_copy(v, root, file, entry, status, err) : FRZ_OK;
+}
+
+/* A manifest that is DELETED was written anew, or all its files went with it: those that no other
+ * manifest speaks of. */
+static frz_code add_dropped(frz_validation *v, frz_validate_root *root,
+                            const frz_manifest_file *file, const frz_entry *entry, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    size_t count = frz_manifest_count(manifest);
-    out->snapshot = snapshot;
-    out->schema = schema;
-    out->location = frz_manifest_location(manifest);
-    out->complete = true;
-    out->items = frz_arena_array(&out->arena, count, sizeof *out->items);
-    if (out->items == NULL) {
-        return frz_fail_nomem(err, count * sizeof *out->items);
+    size_t before = root->count;
+    if (!frz_status_is_live(entry->status)) {
+        return FRZ_OK;
     }
-    for (size_t i = 0; i < count; i++) {
-        const frz_entry *entry = frz_manifest_entry(manifest, i);
-        if (understood(v, out, entry, i, report)) {
-            FRZ_TRY(item_init(v, out, entry, &out->items[out->count], err));
-            out->count++;
+    FRZ_TRY(add_copy(v, root, file, entry, FRZ_STATUS_DELETED, err));
+    root->items[before].is_dropped = true;
+    for (size_t i = 0; i < before; i++) {
+        if (frz_key_equal(root->items[i].where, root->items[before].where)) {
+            root->count = before;
+            break;
         }
     }
 out:
     return rc;
 }
 
-void frz_validate_root_reset(frz_validate_root *root)
+static frz_code add_manifest(frz_validation *v, frz_validate_root *root, size_t i, bool dropped,
+                             frz_error *err)
 {
-    frz_arena_reset(&root->arena);
-    root->items = NULL;
-    root->count = 0;
+    frz_code rc = FRZ_OK;
+    frz_entry_reader *reader = NULL;
+    const frz_entry *entries = NULL;
+    size_t count = 0;
+    const frz_entry_request request = {.stats = {.all = true}, .all_entries = true};
+    const frz_manifest_file *file = frz_tree_manifest(root->tree, i);
+    if (file->content != FRZ_CONTENT_DATA_MANIFEST || dropped == frz_status_is_live(file->status)) {
+        return FRZ_OK; /* deletes are read with what they delete */
+    }
+    FRZ_TRY(frz_manifest_file_check_changes(file, err));
+    FRZ_TRY(frz_entry_reader_open(root->tree, i, &request, &reader, err));
+    while ((rc = frz_entry_reader_next(reader, &root->arena, &entries, &count, err)) == FRZ_OK) {
+        for (size_t k = 0; k < count; k++) {
+            FRZ_TRY(dropped ? add_dropped(v, root, file, &entries[k], err)
+                            : add_listed(v, root, file, &entries[k], err));
+        }
+    }
+    rc = rc == FRZ_END ? FRZ_OK : rc;
+out:
+    frz_entry_reader_close(reader);
+    return rc;
+}
+
+frz_code frz_validate_root_open(frz_validation *v, const frz_snapshot *snapshot,
+                                const frz_schema *schema, frz_validate_root *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    static const frz_stats_choice all = {.all = true};
+    const frz_delete_options deletes = {.schema = schema};
+    out->snapshot = snapshot;
+    out->schema = schema;
+    frz_arena_init(&out->arena, v->env, FRZ_ARENA_NO_LIMIT);
+    FRZ_TRY(frz_tree_open(v->table, snapshot, schema, &all, &out->tree, err));
+    out->is_tracked = frz_tree_has_root(out->tree);
+    for (size_t i = 0; i < frz_tree_entry_count(out->tree); i++) {
+        FRZ_TRY(add_item(v, out, frz_tree_entry(out->tree, i), err));
+    }
+    size_t count = frz_tree_manifest_count(out->tree);
+    for (size_t i = 0; i < 2 * count; i++) { /* those that are DELETED behind the others */
+        FRZ_TRY(add_manifest(v, out, i % count, i >= count, err));
+    }
+    if (frz_tree_has_delete_files(out->tree)) {
+        FRZ_TRY(frz_delete_index_open(v->table, out->tree, &deletes, &out->deletes, err));
+    }
+out:
+    return rc;
+}
+
+void frz_validate_root_reset(frz_validation *v, frz_validate_root *root)
+{
+    frz_delete_index_free(root->deletes);
+    frz_tree_free(root->tree);
+    frz_free(v->env, root->items);
+    if (root->arena.env != NULL) {
+        frz_arena_reset(&root->arena);
+    }
+    *root = (frz_validate_root){0};
 }
 
 /* ---- numbers of one entry ---- */
@@ -332,7 +415,8 @@ static frz_code check_origins(frz_validation *v, const frz_validate_root *root,
     }
     for (size_t i = 0; i < root->count; i++) {
         bool known = frz_key_map_get(&live, root->items[i].where, NULL);
-        if (known == (root->items[i].entry->status == FRZ_STATUS_ADDED)) {
+        if (!root->items[i].is_dropped &&
+            known == (root->items[i].entry->status == FRZ_STATUS_ADDED)) {
             frz_validate_find(v, root->items[i].location,
                               "%s entry of snapshot %lld %s live in its parent",
                               frz_status_name(root->items[i].entry->status),
@@ -357,10 +441,10 @@ frz_code frz_validate_tracking(frz_validation *v, const frz_validate_root *root,
         check_lineage_column(v, &root->items[i]);
     }
     FRZ_TRY(places_init(v, root, &here, err));
-    for (size_t i = 0; i < here.count && root->complete; i++) {
+    for (size_t i = 0; i < here.count; i++) {
         check_place(v, root, &here.items[i]);
     }
-    if (parent != NULL && root->complete && parent->complete) {
+    if (parent != NULL && parent->is_tracked) {
         check_against_parent(v, root, &here, parent);
         FRZ_TRY(check_origins(v, root, parent, err));
     }

@@ -28,6 +28,7 @@ typedef struct value_pass {
     const frz_validate_root *root;
     const frz_validate_item *item;
     const frz_data_file *file;
+    const frz_live_rows *rows;
     value_check *checks;
     size_t check_count, check_capacity;
     frz_field *fields; /* top-level fields to read */
@@ -44,6 +45,7 @@ static frz_code stats_seen(value_pass *pass, const frz_field_stats *stats, bool 
     frz_key key = frz_key_of("stats");
     frz_key_str(&key, frz_str_from(frz_data_file_location(pass->file)));
     frz_validate_stats_key(&key, stats);
+    frz_key_i64(&key, pass->rows->count);
     frz_code rc = frz_key_map_put(&pass->v->done, key, 0, &added, err);
     *seen = !added;
     return rc;
@@ -152,7 +154,7 @@ static void check_bounds(value_pass *pass, const value_check *check, const frz_f
                          frz_error *err)
 {
     const frz_field_stats *recorded = check->stats;
-    bool tight = recorded->tight_bounds == 1;
+    bool tight = recorded->tight_bounds == 1 && pass->rows->bits == NULL;
     if (recorded->has_lower && actual->has_lower) {
         if (frz_value_compare(&recorded->lower, &actual->lower, true) > 0) {
             find_stats(pass, check, "lower bound", &recorded->lower, "above", &actual->lower, err);
@@ -180,6 +182,9 @@ static frz_code compare_check(value_pass *pass, const value_check *check, frz_ar
         return rc;
     }
     check_bounds(pass, check, &actual, err);
+    if (pass->rows->bits != NULL) {
+        return FRZ_OK; /* counts may be those of the rows before some were deleted */
+    }
     check_count_of(pass, check, "value count", check->stats->value_count, actual.value_count);
     check_count_of(pass, check, "null count", check->stats->null_value_count,
                    actual.null_value_count);
@@ -194,16 +199,30 @@ static frz_code compare_check(value_pass *pass, const value_check *check, frz_ar
 
 /* ---- reading ---- */
 
-static frz_code add_batch(value_pass *pass, const struct ArrowArray *batch, frz_error *err)
+/* What lies in deleted rows means nothing. */
+static frz_code add_rows(value_pass *pass, const value_check *check, const struct ArrowArray *array,
+                         int64_t first_row, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    struct ArrowArray picked = {0};
+    FRZ_TRY(frz_array_slice(pass->v->env, array, 0, array->length, &picked, err));
+    FRZ_TRY(frz_live_rows_pick(pass->rows, check->leaf->type, first_row, &picked, err));
+    FRZ_TRY(frz_stats_collector_add(check->collector, &picked, err));
+out:
+    frz_array_release(&picked);
+    return rc;
+}
+
+static frz_code add_batch(value_pass *pass, const frz_batch *batch, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     for (size_t i = 0; i < pass->check_count; i++) {
         const value_check *check = &pass->checks[i];
-        const struct ArrowArray *array = batch->children[check->column];
+        const struct ArrowArray *array = batch->array.children[check->column];
         for (size_t k = 0; k < check->depth; k++) {
             array = array->children[check->path[k]];
         }
-        FRZ_TRY(frz_stats_collector_add(check->collector, array, err));
+        FRZ_TRY(add_rows(pass, check, array, batch->first_row, err));
     }
 out:
     return rc;
@@ -212,13 +231,19 @@ out:
 /* Visit all batches of some columns of a file. */
 typedef frz_code (*batch_visit)(void *ctx, const frz_batch *batch, frz_error *err);
 
-static frz_code read_columns(const frz_data_file *file, const frz_field *fields, size_t count,
+static frz_code read_columns(const frz_env *env, const frz_data_file *file,
+                             const frz_live_rows *rows, const frz_field *fields, size_t count,
                              batch_visit visit, void *ctx, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     const frz_type type = {.id = FRZ_TYPE_STRUCT, .fields = fields, .field_count = count};
     frz_read_request request = {.projection = &type};
     frz_data_reader *reader = NULL;
+    frz_arena arena;
+    frz_arena_init(&arena, env, FRZ_ARENA_NO_LIMIT);
+    if (rows->bits != NULL) { /* deleted rows may lack what is required */
+        FRZ_TRY(frz_type_make_optional(&arena, &type, &request.projection, err));
+    }
     FRZ_TRY(frz_data_reader_open(file, &request, &reader, err));
     for (;;) {
         frz_batch batch = {0};
@@ -229,12 +254,13 @@ static frz_code read_columns(const frz_data_file *file, const frz_field *fields,
     }
 out:
     frz_data_reader_close(reader);
+    frz_arena_reset(&arena);
     return rc == FRZ_END ? FRZ_OK : rc;
 }
 
 static frz_code visit_stats(void *ctx, const frz_batch *batch, frz_error *err)
 {
-    return add_batch(ctx, &batch->array, err);
+    return add_batch(ctx, batch, err);
 }
 
 static void pass_reset(value_pass *pass)
@@ -248,17 +274,17 @@ static void pass_reset(value_pass *pass)
 
 static frz_code check_stats(frz_validation *v, const frz_validate_root *root,
                             const frz_validate_item *item, const frz_data_file *file, size_t part,
-                            frz_error *err)
+                            const frz_live_rows *rows, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     frz_arena arena;
-    value_pass pass = {.v = v, .root = root, .item = item, .file = file};
+    value_pass pass = {.v = v, .root = root, .item = item, .file = file, .rows = rows};
     frz_arena_init(&arena, v->env, FRZ_ARENA_NO_LIMIT);
     FRZ_TRY(plan_pass(&pass, part, err));
     if (pass.check_count == 0) {
         goto out;
     }
-    rc = read_columns(file, pass.fields, pass.field_count, visit_stats, &pass, err);
+    rc = read_columns(v->env, file, rows, pass.fields, pass.field_count, visit_stats, &pass, err);
     if (rc != FRZ_OK) {
         rc = frz_validate_failure(v, frz_data_file_location(file), rc, err);
         goto out;
@@ -275,6 +301,7 @@ out:
 /* ---- _last_updated_sequence_number ---- */
 
 typedef struct updated_check {
+    const frz_live_rows *rows;
     int64_t least; /* 0 in files that are older than sequence numbers */
     int64_t most;
     bool found;
@@ -288,9 +315,11 @@ static frz_code visit_updated(void *ctx, const frz_batch *batch, frz_error *err)
     (void)err;
     for (int64_t i = 0; i < array->length && !check->found; i++) {
         int64_t value = frz_is_null(array, i) ? check->most : frz_get_i64(array, i);
-        if (value < check->least || value > check->most) {
+        int64_t row = batch->first_row + i;
+        bool live = check->rows->bits == NULL || frz_bit_get(check->rows->bits, row);
+        if (live && (value < check->least || value > check->most)) {
             check->found = true;
-            check->row = batch->first_row + i;
+            check->row = row;
             check->value = value;
         }
     }
@@ -298,11 +327,13 @@ static frz_code visit_updated(void *ctx, const frz_batch *batch, frz_error *err)
 }
 
 static frz_code check_last_updated(frz_validation *v, const frz_validate_item *item,
-                                   frz_data_file *const *files, frz_error *err)
+                                   frz_data_file *const *files, const frz_live_rows *rows,
+                                   frz_error *err)
 {
     frz_code rc = FRZ_OK;
     size_t part = 0;
-    updated_check check = {.least = FRZ_MIN(item->entry->file_sequence_number, 1),
+    updated_check check = {.rows = rows,
+                           .least = FRZ_MIN(item->entry->file_sequence_number, 1),
                            .most = item->entry->sequence_number};
     bool added = true;
     FRZ_TRY(frz_maintain_provider(item->entry, &frz_field_last_updated, &part, err));
@@ -317,7 +348,7 @@ static frz_code check_last_updated(frz_validation *v, const frz_validate_item *i
     if (!added) {
         goto out;
     }
-    rc = read_columns(file, &frz_field_last_updated, 1, visit_updated, &check, err);
+    rc = read_columns(v->env, file, rows, &frz_field_last_updated, 1, visit_updated, &check, err);
     FRZ_TRY(frz_validate_failure(v, frz_data_file_location(file), rc, err));
     if (check.found) {
         frz_validate_find(
@@ -362,7 +393,7 @@ out:
 
 /* Remember the row ids that a base file stores itself. */
 static frz_code read_row_ids(frz_validation *v, const frz_validate_item *item,
-                             const frz_data_file *base, frz_error *err)
+                             const frz_data_file *base, const frz_live_rows *rows, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     if (base == NULL || !frz_data_file_has_field(base, FRZ_ID_ROW_ID) ||
@@ -373,7 +404,7 @@ static frz_code read_row_ids(frz_validation *v, const frz_validate_item *item,
     FRZ_TRY(frz_key_map_put(&v->runs_of, item->where, v->run_count, NULL, err));
     v->runs[v->run_count] = (frz_row_runs){0};
     runs_reader reader = {v, item->entry, &v->runs[v->run_count++]};
-    rc = read_columns(base, &frz_field_row_id, 1, visit_row_ids, &reader, err);
+    rc = read_columns(v->env, base, rows, &frz_field_row_id, 1, visit_row_ids, &reader, err);
     rc = frz_validate_failure(v, frz_data_file_location(base), rc, err);
 out:
     return rc;
@@ -384,14 +415,24 @@ frz_code frz_validate_values(frz_validation *v, const frz_validate_root *root,
                              frz_error *err)
 {
     frz_code rc = FRZ_OK;
+    frz_live_rows rows = {.live.env = v->env};
+    frz_arena arena;
+    frz_arena_init(&arena, v->env, FRZ_ARENA_NO_LIMIT);
+    rc = frz_live_rows_find(v->table, item->entry, root->deletes, &arena, &rows, err);
+    if (rc != FRZ_OK) {
+        rc = frz_validate_failure(v, item->location, rc, err);
+        goto out;
+    }
     for (size_t part = 0; part <= item->entry->column_file_count; part++) {
         if (files[part] != NULL) {
-            FRZ_TRY(check_stats(v, root, item, files[part], part, err));
+            FRZ_TRY(check_stats(v, root, item, files[part], part, &rows, err));
         }
     }
-    FRZ_TRY(check_last_updated(v, item, files, err));
-    FRZ_TRY(read_row_ids(v, item, files[0], err));
+    FRZ_TRY(check_last_updated(v, item, files, &rows, err));
+    FRZ_TRY(read_row_ids(v, item, files[0], &rows, err));
 out:
+    frz_live_rows_reset(&rows);
+    frz_arena_reset(&arena);
     return rc;
 }
 

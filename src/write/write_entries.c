@@ -46,6 +46,9 @@ frz_code frz_commit_plan_change(const frz_commit_attempt *attempt, frz_commit_pl
     }
     FRZ_TRY(keep(attempt->arena, before, &old, err));
     FRZ_TRY(keep(attempt->arena, after, &new, err));
+    if (old != NULL && new != NULL &&new->file_sequence_number == FRZ_NO_VALUE) {
+        new->file_sequence_number = old->sequence_number; /* early writers did not record it */
+    }
     plan->changes[plan->change_count++] = (frz_entry_change){.before = old, .after = new};
 out:
     return rc;

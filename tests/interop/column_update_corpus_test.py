@@ -49,6 +49,15 @@ def copy(tmp_path, request):
     return warehouse
 
 
+# Files of snapshots before the last are gone there.
+LOSSY = {"mdv_dense", "mdv_sparse", "mdv_raw_descriptors", "mdv_lenient"}
+
+
+def validate(warehouse):
+    if warehouse.table not in LOSSY:
+        warehouse.run("validate", "db.t")
+
+
 def scan(warehouse, *options):
     return rows_by_id(
         warehouse.run("scan", "db.t", "--with-lineage", "--format", "jsonl", *options)
@@ -124,6 +133,7 @@ def test_deletes_and_updates(copy):
     check(scan(copy), rows)
     copy.run("sql", "DELETE FROM db.t")
     assert scan(copy) == {}
+    validate(copy)
 
 
 @pytest.mark.parametrize("copy", tables(), indirect=True)
@@ -143,6 +153,7 @@ def test_updates_and_compaction(copy):
     check(scan(copy), rows)
     copy.run("compact", "db.t")
     check(scan(copy), rows)
+    validate(copy)
     if before:
         last = next(s["snapshot_id"] for s in before if s["is_current"])
         assert len(scan(copy, "--snapshot", str(last))) == len(expected(copy.table))

@@ -97,6 +97,7 @@ def test_changes_wait_for_version_4(warehouse, old):
     assert rows(warehouse) == [{**row, "id": row["id"] + 1} for row in ROWS]
     warehouse.run("compact", "db.t")
     assert rows(warehouse) == [{**row, "id": row["id"] + 1} for row in ROWS]
+    warehouse.run("validate", "db.t")
 
 
 @pytest.mark.parametrize("old", [1, 2])
