@@ -23,6 +23,12 @@ typedef struct key_entry {
     int64_t sequence_number;
 } key_entry;
 
+/* Most hashes that meet in a slot are told apart here, without a look at the entry. */
+typedef struct key_slot {
+    uint32_t entry; /* its number + 1; 0: the slot is empty */
+    uint32_t tag;   /* the upper half of the hash */
+} key_slot;
+
 struct frz_key_set {
     const frz_env *env;
     size_t column_count;
@@ -30,7 +36,7 @@ struct frz_key_set {
     int64_t null_sequence_number; /* of an exact set; -1: null is not in it */
     key_entry *entries;
     size_t count, capacity;
-    uint32_t *slots; /* number of an entry + 1, or 0; a power of two of them */
+    key_slot *slots; /* a power of two of them */
     size_t slot_count;
     uint64_t *filter;
     unsigned filter_shift; /* of a hash, to the word */
@@ -89,7 +95,7 @@ size_t frz_key_set_bytes(const frz_key_set *set)
 size_t frz_key_set_bytes_of(int64_t rows, size_t column_count)
 {
     /* entries and slots may be half empty; texts are taken for 24 bytes */
-    return (size_t)rows * (2 * sizeof(key_entry) + 4 * (sizeof(uint32_t) + 1) +
+    return (size_t)rows * (2 * sizeof(key_entry) + 4 * (sizeof(key_slot) + 1) +
                            (column_count == 1 ? 0 : 8 + 24 * column_count));
 }
 
@@ -295,15 +301,20 @@ static bool same_key(const uint8_t *key, const frz_key_column *columns, size_t c
 
 /* ---- the table ---- */
 
+static uint32_t tag_of(uint64_t hash)
+{
+    return (uint32_t)(hash >> 32);
+}
+
 /* The slot of a key, or the empty one where it would be put. */
 static size_t find_slot(const frz_key_set *set, uint64_t hash, const frz_key_column *columns,
                         int64_t row)
 {
     size_t mask = set->slot_count - 1;
     size_t slot = (size_t)hash & mask;
-    for (; set->slots[slot] != 0; slot = (slot + 1) & mask) {
-        size_t i = set->slots[slot] - 1;
-        if (set->entries[i].hash == hash &&
+    for (; set->slots[slot].entry != 0; slot = (slot + 1) & mask) {
+        size_t i = set->slots[slot].entry - 1;
+        if (set->slots[slot].tag == tag_of(hash) && set->entries[i].hash == hash &&
             (set->exact ||
              same_key(set->keys.data + set->places[i], columns, set->column_count, row))) {
             break;
@@ -329,10 +340,10 @@ static void refill(frz_key_set *set)
     size_t mask = set->slot_count - 1;
     for (size_t i = 0; i < set->count; i++) {
         size_t slot = (size_t)set->entries[i].hash & mask;
-        while (set->slots[slot] != 0) {
+        while (set->slots[slot].entry != 0) {
             slot = (slot + 1) & mask;
         }
-        set->slots[slot] = (uint32_t)i + 1;
+        set->slots[slot] = (key_slot){(uint32_t)i + 1, tag_of(set->entries[i].hash)};
         mark(set, set->entries[i].hash);
     }
     if (set->null_sequence_number >= 0) {
@@ -350,7 +361,7 @@ static frz_code make_room(frz_key_set *set, frz_error *err)
     if (set->count >= UINT32_MAX - 1) {
         return frz_fail(err, FRZ_E_LIMIT, "a set of keys holds at most %u keys", UINT32_MAX - 1);
     }
-    uint32_t *slots = frz_alloc_zero(set->env, slot_count, sizeof *slots);
+    key_slot *slots = frz_alloc_zero(set->env, slot_count, sizeof *slots);
     uint64_t *filter = frz_alloc_zero(set->env, slot_count, FILTER_PER_SLOT / 8);
     if (slots == NULL || filter == NULL) {
         frz_free(set->env, slots);
@@ -378,8 +389,8 @@ static frz_code add_row(frz_key_set *set, const frz_key_column *columns, int64_t
         return FRZ_OK;
     }
     size_t slot = find_slot(set, hash, columns, row);
-    if (set->slots[slot] != 0) {
-        key_entry *entry = &set->entries[set->slots[slot] - 1];
+    if (set->slots[slot].entry != 0) {
+        key_entry *entry = &set->entries[set->slots[slot].entry - 1];
         entry->sequence_number = FRZ_MAX(entry->sequence_number, sequence_number);
         return FRZ_OK;
     }
@@ -390,7 +401,7 @@ static frz_code add_row(frz_key_set *set, const frz_key_column *columns, int64_t
         FRZ_TRY(put_key(&set->keys, columns, set->column_count, row, err));
     }
     set->entries[set->count] = (key_entry){hash, sequence_number};
-    set->slots[slot] = (uint32_t)++set->count;
+    set->slots[slot] = (key_slot){(uint32_t)++set->count, tag_of(hash)};
     mark(set, hash);
 out:
     return rc;
@@ -424,19 +435,24 @@ static bool was_deleted(const frz_key_set *set, const frz_key_column *columns, i
         return set->null_sequence_number > sequence_number;
     }
     size_t slot = find_slot(set, hash, columns, row);
-    return set->slots[slot] != 0 &&
-           set->entries[set->slots[slot] - 1].sequence_number > sequence_number;
+    return set->slots[slot].entry != 0 &&
+           set->entries[set->slots[slot].entry - 1].sequence_number > sequence_number;
 }
 
-/* Of up to 64 hashes those that may be in the set. */
+static bool has_bits(const frz_key_set *set, uint64_t hash)
+{
+    uint64_t bits = filter_bits(hash);
+    return (set->filter[hash >> set->filter_shift] & bits) == bits;
+}
+
+/* Of up to 64 hashes those whose first bit is in the filter. */
 static uint64_t may_hold(const frz_key_set *set, const uint64_t *hashes, int64_t n)
 {
     uint64_t found = 0;
     unsigned shift = set->filter_shift;
     const uint64_t *filter = set->filter;
     for (int64_t i = 0; i < n; i++) {
-        uint64_t bits = filter_bits(hashes[i]);
-        found |= (uint64_t)((filter[hashes[i] >> shift] & bits) == bits) << i;
+        found |= (filter[hashes[i] >> shift] >> (hashes[i] & 63) & 1) << i;
     }
     return found;
 }
@@ -449,7 +465,9 @@ static size_t find_candidates(const frz_key_set *set, const uint64_t *hashes, in
     for (int64_t i = 0; i < n; i += 64) {
         uint64_t found = may_hold(set, hashes + i, FRZ_MIN(n - i, (int64_t)64));
         for (; found != 0; found &= found - 1) {
-            rows[count++] = (uint16_t)(i + __builtin_ctzll(found));
+            int64_t row = i + __builtin_ctzll(found);
+            rows[count] = (uint16_t)row;
+            count += has_bits(set, hashes[row]);
         }
     }
     return count;
@@ -464,9 +482,9 @@ static void fetch_entries(const frz_key_set *set, const uint64_t *hashes, const 
         __builtin_prefetch(&set->slots[(size_t)hashes[rows[i]] & mask]);
     }
     for (size_t i = 0; i < count; i++) {
-        uint32_t slot = set->slots[(size_t)hashes[rows[i]] & mask];
-        if (slot != 0) {
-            __builtin_prefetch(&set->entries[slot - 1]);
+        key_slot slot = set->slots[(size_t)hashes[rows[i]] & mask];
+        if (slot.entry != 0 && slot.tag == tag_of(hashes[rows[i]])) {
+            __builtin_prefetch(&set->entries[slot.entry - 1]);
         }
     }
 }
