@@ -28,6 +28,7 @@ WORK = ROOT / "build" / "bench" / "deletes"
 TASKS = 10
 KINDS = {"none": 2, "positions": 2, "vectors": 3, "equality, long": 2, "equality, string": 2}
 FRAZIL_TURNS = 3  # of one of a peer's, which take longer
+MOST_SECONDS = 60  # of one process
 
 
 # ---- data files ----
@@ -254,8 +255,11 @@ def run(threads, *command):
     figures = WORK / "figures"
     pinned = ["taskset", "-c", max(os.sched_getaffinity(0))] if threads == 1 else []
     environment = os.environ | {"PYICEBERG_MAX_WORKERS": str(threads)}
-    done = subprocess.run([str(part) for part in (*pinned, BIN / "measure", figures, *command)],
-                          capture_output=True, text=True, env=environment)
+    timed = ["timeout", MOST_SECONDS, BIN / "measure", figures, *command]
+    done = subprocess.run([str(part) for part in (*pinned, *timed)], capture_output=True, text=True,
+                          env=environment)
+    if done.returncode == 124:
+        return {"error": f"stopped after {MOST_SECONDS} seconds"}
     if done.returncode != 0:
         return {"error": done.stderr.strip().splitlines()[-1][:200]}
     seconds, peak = figures.read_text().split()
