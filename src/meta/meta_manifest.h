@@ -145,6 +145,11 @@ frz_code frz_manifest_write(const frz_table *table, const char *location, const 
                             const frz_manifest_rows *rows, bool durable, int64_t *bytes,
                             frz_error *err);
 
+/* What a root says of a leaf with these rows (at least one): ADDED, counts and statistics, which
+ * lie in the arena (meta_manifest_describe.c). Place and numbers are the caller's to fill in. */
+frz_code frz_manifest_describe(const frz_manifest_rows *rows, frz_arena *arena,
+                               frz_manifest_file *out, frz_error *err);
+
 /* ---- metrics configuration (meta_metrics.c): write.metadata.metrics.* ---- */
 
 typedef enum frz_metrics_mode {

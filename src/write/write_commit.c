@@ -300,17 +300,27 @@ out:
     return rc;
 }
 
+frz_code frz_commit_manifest_path(const frz_commit_attempt *attempt, const char *kind, char **out,
+                                  frz_error *err)
+{
+    char uuid[FRZ_UUID_TEXT];
+    char name[128];
+    frz_code rc = frz_uuid_text(attempt->env, uuid, err);
+    if (rc == FRZ_OK) {
+        snprintf(name, sizeof name, "%s-%lld-%s.parquet", kind, (long long)attempt->snapshot_id,
+                 uuid);
+        rc = frz_table_new_metadata_path(attempt->table, name, out, err);
+    }
+    return rc;
+}
+
 static frz_code write_root(const frz_commit_attempt *attempt, const frz_commit_plan *plan,
                            const frz_new_tree *tree, frz_str *recorded, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    char uuid[FRZ_UUID_TEXT];
-    char name[128];
     char *location = NULL;
     int64_t bytes = 0;
-    FRZ_TRY(frz_uuid_text(attempt->env, uuid, err));
-    snprintf(name, sizeof name, "root-%lld-%s.parquet", (long long)attempt->snapshot_id, uuid);
-    FRZ_TRY(frz_table_new_metadata_path(attempt->table, name, &location, err));
+    FRZ_TRY(frz_commit_manifest_path(attempt, "root", &location, err));
     const frz_schema *schema = plan->schema != NULL ? plan->schema : attempt->schema;
     const frz_manifest_rows rows = {.entries = tree->entries,
                                     .entry_count = tree->entry_count,
@@ -350,6 +360,7 @@ static frz_code attempt_write(const frz_commit_attempt *attempt, frz_commit_plan
                                   .unpartitioned_spec = plan->unpartitioned_spec};
     if (plan->operation != NULL) {
         FRZ_TRY(frz_new_tree_make(attempt, plan, &tree, err));
+        FRZ_TRY(frz_new_tree_spill(attempt, plan, &tree, err));
         change.next_row_id = tree.next_row_id;
         FRZ_TRY(write_root(attempt, plan, &tree, &snapshot.root_manifest, err));
         FRZ_TRY(frz_commit_snapshot(attempt, plan, change.next_row_id, &snapshot, err));

@@ -48,6 +48,15 @@ frz_code frz_new_tree_make(const frz_commit_attempt *attempt, const frz_commit_p
                            frz_new_tree *out, frz_error *err);
 void frz_new_tree_reset(frz_new_tree *tree);
 
+/* Move the root's entries into leaves if they are too many (write_leaves.c). */
+frz_code frz_new_tree_spill(const frz_commit_attempt *attempt, const frz_commit_plan *plan,
+                            frz_new_tree *tree, frz_error *err);
+/* write.root-manifest.max-entries */
+frz_code frz_write_root_limit(const frz_metadata *metadata, int64_t *out, frz_error *err);
+/* A new location for a manifest of this kind ("root", "leaf"): free with frz_free. */
+frz_code frz_commit_manifest_path(const frz_commit_attempt *attempt, const char *kind, char **out,
+                                  frz_error *err);
+
 /* Where a new table goes: WAREHOUSE/namespace/table; free with frz_free. */
 frz_code frz_commit_table_location(const frz_commit *commit, char **out, frz_error *err);
 

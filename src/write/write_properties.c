@@ -172,7 +172,7 @@ frz_code frz_write_check_properties(const frz_metadata *metadata, frz_error *err
 {
     frz_code rc = FRZ_OK;
     bool durable;
-    int64_t versions;
+    int64_t versions, root_limit;
     frz_retry_limits limits;
     frz_parquet_write_options options;
     FRZ_TRY(frz_write_durable(metadata, &durable, err));
@@ -180,6 +180,7 @@ frz_code frz_write_check_properties(const frz_metadata *metadata, frz_error *err
     FRZ_TRY(frz_write_retry_limits(metadata, &limits, err));
     FRZ_TRY(frz_metadata_property_i64(metadata, "write.metadata.previous-versions-max", 1,
                                       &versions, err));
+    FRZ_TRY(frz_write_root_limit(metadata, &root_limit, err));
     FRZ_TRY(check_folder(metadata, "write.metadata.path", err));
     FRZ_TRY(check_folder(metadata, "write.data.path", err));
 out:

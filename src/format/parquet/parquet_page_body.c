@@ -355,7 +355,7 @@ frz_code parquet_pages_open_v2(parquet_pages *p, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     const parquet_page_header *h = &p->header;
-    uint64_t levels;
+    uint64_t levels = 0;
     FRZ_TRY(level_bytes(p, &levels, err));
     size_t from = (size_t)h->compressed_size - (size_t)levels;
     size_t to = (size_t)h->uncompressed_size - (size_t)levels;
