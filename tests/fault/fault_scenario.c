@@ -1,6 +1,6 @@
 /*
  * A table of two data files with 50 and 30 rows and the columns id, a, b, s; with and without
- * column files.
+ * column files, and with deletion vectors and leaf manifests.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,12 +13,17 @@
 #include "format/parquet/parquet.h"
 #include "frazil/changes.h"
 #include "frazil/plan.h"
+#include "frazil/rows.h"
+#include "frazil/sql.h"
 #include "type/type_value.h"
 
-enum { BASE_EMPTY, BASE_IMPORTED, BASE_UPDATED };
+enum { BASE_EMPTY, BASE_IMPORTED, BASE_UPDATED, BASE_DELETED };
 
 #define ROWS 80
 #define SUM_IMPORTED 3160.0 /* a is id: 0 to 79 */
+#define SUM_UPDATED (SUM_IMPORTED + 1000.0 * ROWS)
+#define ROWS_DELETED 8 /* 3, 13 ... 73 */
+#define SUM_DELETED (SUM_UPDATED - 304.0 - 1000.0 * ROWS_DELETED)
 
 /* ---- operations ---- */
 
@@ -85,13 +90,42 @@ static frz_code run_compact(const frz_env *env, const char *folder, frz_error *e
     return rc;
 }
 
+static frz_code run_delete(const frz_env *env, const char *folder, frz_error *err)
+{
+    frz_catalog *catalog = NULL;
+    frz_code rc = open_catalog(env, folder, &catalog, err);
+    if (rc == FRZ_OK) {
+        rc = frz_delete_rows(catalog, "db.t", "id % 10 = 3", NULL, err);
+    }
+    frz_catalog_close(catalog);
+    return rc;
+}
+
+/* From now on every entry is in a leaf. */
+static frz_code empty_root(const frz_env *env, const char *folder, frz_error *err)
+{
+    frz_catalog *catalog = NULL;
+    frz_sql_result result;
+    frz_code rc = open_catalog(env, folder, &catalog, err);
+    if (rc == FRZ_OK) {
+        rc = frz_sql_run(catalog, NULL,
+                         "ALTER TABLE db.t SET TBLPROPERTIES "
+                         "('write.root-manifest.max-entries' = '0')",
+                         &result, err);
+    }
+    frz_catalog_close(catalog);
+    return rc;
+}
+
 const fault_scenario scenarios[] = {
     {"import", run_import, -1, SUM_IMPORTED, BASE_EMPTY},
-    {"update all", run_update_all, SUM_IMPORTED, SUM_IMPORTED + 1000.0 * ROWS, BASE_IMPORTED},
-    {"update some", run_update_some, SUM_IMPORTED + 1000.0 * ROWS,
-     SUM_IMPORTED + ROWS / 2 * 1.0 + 1000.0 * ROWS / 2, BASE_UPDATED},
-    {"compact", run_compact, SUM_IMPORTED + 1000.0 * ROWS, SUM_IMPORTED + 1000.0 * ROWS,
-     BASE_UPDATED},
+    {"update all", run_update_all, SUM_IMPORTED, SUM_UPDATED, BASE_IMPORTED},
+    {"update some", run_update_some, SUM_UPDATED, SUM_UPDATED - 999.0 * ROWS / 2, BASE_UPDATED},
+    {"compact", run_compact, SUM_UPDATED, SUM_UPDATED, BASE_UPDATED},
+    {"delete", run_delete, SUM_UPDATED, SUM_DELETED, BASE_UPDATED},
+    {"update some in leaves", run_update_some, SUM_DELETED, SUM_DELETED - 999.0 * ROWS / 2,
+     BASE_DELETED},
+    {"compact leaves", run_compact, SUM_DELETED, SUM_DELETED, BASE_DELETED},
 };
 const size_t scenario_count = sizeof scenarios / sizeof scenarios[0];
 
@@ -231,8 +265,12 @@ int scenario_reset(const fault_scenario *scenario, char folder[SCENARIO_PATH])
     frz_env *env = scenario_env(0, NULL);
     frz_code rc = shell("cp -r '%s/base0' '%s'", root, folder) == 0 ? FRZ_OK : FRZ_E_IO;
     rc = rc == FRZ_OK ? run_import(env, folder, &err) : rc;
-    if (rc == FRZ_OK && scenario->base == BASE_UPDATED) {
+    if (rc == FRZ_OK && scenario->base >= BASE_UPDATED) {
         rc = run_update_all(env, folder, &err);
+    }
+    if (rc == FRZ_OK && scenario->base == BASE_DELETED) {
+        rc = empty_root(env, folder, &err);
+        rc = rc == FRZ_OK ? run_delete(env, folder, &err) : rc;
     }
     frz_env_free(env);
     return rc == FRZ_OK ? shell("cp -r '%s' '%s'", folder, kept) : report("cannot reset", &err);
@@ -277,7 +315,7 @@ frz_code scenario_sum(const frz_env *env, const char *folder, double *out, frz_e
     FRZ_TRY(frz_catalog_load_table(catalog, "db.t", &table, err));
     FRZ_TRY(frz_scan_open(table, &opts, &scan, err));
     FRZ_TRY(add_up(scan, out, &rows, err));
-    if (rc == FRZ_OK && rows != ROWS) {
+    if (rc == FRZ_OK && rows != ROWS && rows != ROWS - ROWS_DELETED) {
         rc = frz_fail(err, FRZ_E_INTERNAL, "%lld rows instead of %d", (long long)rows, ROWS);
     }
 out:
@@ -335,7 +373,7 @@ frz_code scenario_task_sum(const frz_env *env, const char *folder, double *out, 
         task = NULL;
     }
     rc = rc == FRZ_END ? FRZ_OK : rc;
-    if (rc == FRZ_OK && rows != ROWS) {
+    if (rc == FRZ_OK && rows != ROWS && rows != ROWS - ROWS_DELETED) {
         rc = frz_fail(err, FRZ_E_INTERNAL, "%lld rows instead of %d", (long long)rows, ROWS);
     }
 out:

@@ -17,7 +17,8 @@ typedef struct fault_scenario {
     int base; /* which prepared folder it starts from */
 } fault_scenario;
 
-/* Operations: import, update all, update some, compact. */
+/* Operations: import, update all, update some, compact; delete, and updates and compaction after
+ * it. */
 extern const fault_scenario scenarios[];
 extern const size_t scenario_count;
 
