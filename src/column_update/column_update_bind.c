@@ -203,16 +203,16 @@ static frz_code collect_id(void *ctx, const frz_field *field, bool in_repeated, 
 }
 
 /* A struct is listed with all descendants that are not inside a list or map. spec: field_ids */
-static frz_code collect_written(update_plan *plan, frz_error *err)
+static frz_code collect_ids(update_plan *plan, const frz_type *type, update_ids *out,
+                            frz_error *err)
 {
     frz_code rc = FRZ_OK;
     id_collector collector = {0};
-    FRZ_TRY(frz_type_visit(plan->write_type, count_id, &collector, err));
+    FRZ_TRY(frz_type_visit(type, count_id, &collector, err));
     FRZ_TRY(id_set_open(&collector.set, &plan->arena, collector.room, err));
-    FRZ_TRY(frz_type_visit(plan->write_type, collect_id, &collector, err));
+    FRZ_TRY(frz_type_visit(type, collect_id, &collector, err));
     id_set_close(&collector.set);
-    plan->written_ids = collector.set.ids;
-    plan->written_count = collector.set.count;
+    *out = (update_ids){collector.set.ids, collector.set.count};
 out:
     return rc;
 }
@@ -236,7 +236,8 @@ frz_code update_plan_bind(update_plan *plan, const frz_metadata *metadata, const
     plan->depends_count = depends.count;
     FRZ_TRY(make_read_type(plan, projectable, &depends, err));
     FRZ_TRY(make_write_type(plan, projectable, err));
-    FRZ_TRY(collect_written(plan, err));
+    FRZ_TRY(collect_ids(plan, plan->write_type, &plan->written, err));
+    FRZ_TRY(collect_ids(plan, schema->type, &plan->schema_ids, err));
     FRZ_TRY(frz_metrics_config_of(metadata, schema, &plan->arena, &plan->metrics, err));
 out:
     if (rc != FRZ_OK) {

@@ -23,9 +23,9 @@ static int by_location(const void *a, const void *b)
                            ((const frz_column_file *)b)->location);
 }
 
-/* The file without the ids; field_id_count 0 if nothing is left of it. */
-static frz_code strip_ids(frz_arena *arena, const frz_column_file *file, const int32_t *ids,
-                          size_t count, frz_column_file *out, frz_error *err)
+/* The file without the ids that go; field_id_count 0 if nothing is left of it. */
+static frz_code strip_ids(frz_arena *arena, const frz_column_file *file, const update_ids *schema,
+                          const update_ids *gone, frz_column_file *out, frz_error *err)
 {
     int32_t *left = frz_arena_array(arena, file->field_id_count, sizeof *left);
     size_t n = 0;
@@ -33,8 +33,10 @@ static frz_code strip_ids(frz_arena *arena, const frz_column_file *file, const i
         return frz_fail_nomem(err, file->field_id_count * sizeof *left);
     }
     for (size_t i = 0; i < file->field_id_count; i++) {
-        if (!contains(ids, count, file->field_ids[i])) {
-            left[n++] = file->field_ids[i];
+        int32_t id = file->field_ids[i];
+        bool exists = id == FRZ_ID_LAST_UPDATED || contains(schema->ids, schema->count, id);
+        if (exists && !contains(gone->ids, gone->count, id)) {
+            left[n++] = id;
         }
     }
     *out = *file;
@@ -43,8 +45,9 @@ static frz_code strip_ids(frz_arena *arena, const frz_column_file *file, const i
     return FRZ_OK;
 }
 
-frz_code update_column_files(frz_arena *arena, frz_entry *entry, const int32_t *ids, size_t count,
-                             const frz_column_file *added, size_t added_count, frz_error *err)
+frz_code update_column_files(frz_arena *arena, frz_entry *entry, const update_ids *schema,
+                             const update_ids *gone, const frz_column_file *added,
+                             size_t added_count, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     size_t n = 0;
@@ -54,7 +57,7 @@ frz_code update_column_files(frz_arena *arena, frz_entry *entry, const int32_t *
         return frz_fail_nomem(err, (entry->column_file_count + added_count) * sizeof *files);
     }
     for (size_t i = 0; i < entry->column_file_count; i++) {
-        FRZ_TRY(strip_ids(arena, &entry->column_files[i], ids, count, &files[n], err));
+        FRZ_TRY(strip_ids(arena, &entry->column_files[i], schema, gone, &files[n], err));
         n += files[n].field_id_count > 0;
     }
     for (size_t i = 0; i < added_count; i++) {

@@ -21,6 +21,12 @@ typedef struct update_assignment {
     frz_bound_expr *bound;
 } update_assignment;
 
+/* Field ids, ascending. */
+typedef struct update_ids {
+    int32_t *ids;
+    size_t count;
+} update_ids;
+
 /* The types and id lists depend on the schema and are made anew for each attempt. */
 typedef struct update_plan {
     const frz_env *env;
@@ -32,9 +38,9 @@ typedef struct update_plan {
     const frz_type *read_type;  /* all that computing needs, and old values to carry over */
     const frz_type *carry_type; /* old values alone: the assigned fields, then the lineage */
     const frz_type *write_type; /* the column file: assigned fields, then the lineage column */
-    int32_t *written_ids;       /* ascending: assigned fields with descendants, the lineage */
-    size_t written_count;
-    int32_t *depends_ids; /* top-level ids whose values the result depends on */
+    update_ids written;         /* assigned fields with descendants, the lineage */
+    update_ids schema_ids;      /* every field that a column file may list, the lineage aside */
+    int32_t *depends_ids;       /* top-level ids whose values the result depends on */
     size_t depends_count;
     frz_metrics_config metrics;
 } update_plan;
@@ -88,13 +94,13 @@ frz_code update_lineage_file(const update_plan *plan, const frz_commit_attempt *
 
 /* ---- what changes on an entry (column_update_entry.c); all of it in the arena ---- */
 
-/* ids ascend.
- *
- * Take ids out of all column files of an entry, drop files that provide nothing any more, add new
- * files; ordered by location. spec: writer procedure, step 4 */
-frz_code update_column_files(frz_arena *arena, frz_entry *entry, const int32_t *ids, size_t count,
-                             const frz_column_file *added, size_t added_count, frz_error *err);
-/* Replace the statistics of fields. spec: stats and column files */
+/* Take ids out of all column files of an entry, and those that the schema has no more; drop files
+ * that provide nothing any more, add new files; ordered by location. spec: writer procedure, step
+ * 4; dropped columns */
+frz_code update_column_files(frz_arena *arena, frz_entry *entry, const update_ids *schema,
+                             const update_ids *gone, const frz_column_file *added,
+                             size_t added_count, frz_error *err);
+/* Replace the statistics of fields; ids ascend. spec: stats and column files */
 frz_code update_stats(frz_arena *arena, frz_entry *entry, const int32_t *ids, size_t count,
                       const frz_field_stats *stats, size_t stats_count, frz_error *err);
 

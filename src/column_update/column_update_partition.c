@@ -6,8 +6,8 @@
 
 static bool is_written(const update_plan *plan, int32_t field_id)
 {
-    for (size_t i = 0; i < plan->written_count; i++) {
-        if (plan->written_ids[i] == field_id) {
+    for (size_t i = 0; i < plan->written.count; i++) {
+        if (plan->written.ids[i] == field_id) {
             return true;
         }
     }

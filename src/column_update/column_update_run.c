@@ -181,15 +181,15 @@ static frz_code renew_files(update_attempt *a, const frz_entry *entry, const don
     frz_column_file added[2];
     size_t added_count = 1;
     bool lineage_holds = same_lineage(done, entry) || result->rows == result->record_count;
-    /* written_ids is ascending, so the lineage column's id, the largest, is the last */
-    FRZ_TRY(column_file_of(a->commit, result->location, result->bytes, bound->written_ids,
-                           bound->written_count - (lineage_holds ? 0 : 1), &added[0], err));
+    /* written is ascending, so the lineage column's id, the largest, is the last */
+    FRZ_TRY(column_file_of(a->commit, result->location, result->bytes, bound->written.ids,
+                           bound->written.count - (lineage_holds ? 0 : 1), &added[0], err));
     if (!lineage_holds) {
         FRZ_TRY(lineage_entry(a, entry, done, &added[added_count++], err));
     }
-    FRZ_TRY(update_column_files(a->commit->arena, modified, bound->written_ids,
-                                bound->written_count, added, added_count, err));
-    FRZ_TRY(update_stats(a->commit->arena, modified, bound->written_ids, bound->written_count,
+    FRZ_TRY(update_column_files(a->commit->arena, modified, &bound->schema_ids, &bound->written,
+                                added, added_count, err));
+    FRZ_TRY(update_stats(a->commit->arena, modified, bound->written.ids, bound->written.count,
                          result->stats, result->stats_count, err));
 out:
     return rc;

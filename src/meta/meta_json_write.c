@@ -323,11 +323,23 @@ static frz_code check_version(const json_t *base, frz_error *err)
                           (long long)version);
 }
 
+static frz_code change_properties(json_change *c, const frz_metadata_change *change, frz_error *err)
+{
+    json_t *properties = meta_json_own(c->json, "properties", JSON_OBJECT);
+    if (properties == NULL) {
+        return meta_json_no_memory(err);
+    }
+    for (size_t i = 0; i < change->unset_key_count; i++) {
+        (void)json_object_deln(properties, change->unset_keys[i].ptr, change->unset_keys[i].len);
+    }
+    return put_pairs(properties, change->set_properties, change->set_property_count, "property",
+                     err);
+}
+
 frz_code meta_json_change(const frz_env *env, const json_t *base, const char *previous_location,
                           const frz_metadata_change *change, json_t **out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    json_t *properties = NULL;
     json_change c = {0};
     FRZ_TRY(frz_json_copy(base, &c.json, err)); /* counts of owners are atomic */
     c.time_ms = version_time(env, base, previous_location, change);
@@ -337,11 +349,8 @@ frz_code meta_json_change(const frz_env *env, const json_t *base, const char *pr
     if (change->schema != NULL) {
         FRZ_TRY(change_schema(&c, change, err));
     }
-    if (change->set_property_count > 0) {
-        properties = meta_json_own(c.json, "properties", JSON_OBJECT);
-        FRZ_TRY(properties != NULL ? put_pairs(properties, change->set_properties,
-                                               change->set_property_count, "property", err)
-                                   : meta_json_no_memory(err));
+    if (change->set_property_count > 0 || change->unset_key_count > 0) {
+        FRZ_TRY(change_properties(&c, change, err));
     }
     if (change->unpartitioned_spec) {
         FRZ_TRY(have_unpartitioned_spec(&c, err));

@@ -226,6 +226,8 @@ typedef struct frz_metadata_change {
     int32_t last_column_id;       /* with schema */
     const frz_property_kv *set_properties;
     size_t set_property_count;
+    const frz_str *unset_keys; /* of properties; before others are set */
+    size_t unset_key_count;
     bool unpartitioned_spec; /* have a spec without fields, not as the default */
 } frz_metadata_change;
 

@@ -10,13 +10,19 @@
 #include "frazil/stream.h"
 #include "meta/meta_table.h"
 #include "type/type_value.h"
+#include "write/write_commit.h"
 
 typedef enum sql_verb {
     SQL_SELECT,
     SQL_UPDATE,
     SQL_DELETE,
     SQL_ADD_COLUMN,
-    SQL_SET_PROPERTIES
+    SQL_RENAME_COLUMN,
+    SQL_DROP_COLUMN,
+    SQL_COLUMN_TYPE,
+    SQL_COLUMN_OPTIONAL, /* DROP NOT NULL */
+    SQL_SET_PROPERTIES,
+    SQL_UNSET_PROPERTIES
 } sql_verb;
 
 /* An expression of a statement: the tree, and the text it was read from. */
@@ -51,10 +57,13 @@ typedef struct sql_statement {
     sql_expr where;
     int64_t limit;  /* negative: none */
     frz_str column; /* ADD COLUMN */
-    const frz_type *type;
+    frz_str *path;  /* the other forms of ALTER TABLE: the parts of a column's name */
+    size_t path_count, path_capacity;
+    frz_str new_name;     /* RENAME COLUMN */
+    const frz_type *type; /* ADD COLUMN, ALTER COLUMN */
     sql_expr default_value;
-    bool if_not_exists;
-    frz_property_kv *properties; /* SET TBLPROPERTIES */
+    bool if_not_exists, if_exists;
+    frz_property_kv *properties; /* SET and UNSET TBLPROPERTIES; without values to unset */
     size_t property_count, property_capacity;
 } sql_statement;
 
@@ -100,6 +109,35 @@ frz_code sql_delete(frz_catalog *catalog, const sql_statement *statement, frz_co
                     frz_error *err);
 frz_code sql_alter(frz_catalog *catalog, const sql_statement *statement, frz_commit_report *report,
                    frz_error *err);
+
+/* ---- ALTER TABLE ---- */
+
+/* A column at any depth (sql_column.c); in an arena. */
+typedef struct sql_column {
+    frz_str name; /* dotted */
+    const frz_field *field;
+    const frz_type **types; /* on the way to it, the schema's struct first */
+    size_t *places;         /* of the way's fields in them */
+    size_t depth;
+    bool below_key; /* it is the key of a map or inside of one */
+} sql_column;
+
+/* Parts of the name are resolved as names in expressions are. */
+frz_code sql_column_find(frz_arena *arena, const frz_type *struct_type, const frz_str *path,
+                         size_t count, sql_column *out, frz_error *err);
+const frz_type *sql_column_parent(const sql_column *column);
+/* The schema's struct with another field in the column's place; NULL: without it. */
+frz_code sql_column_replace(frz_arena *arena, const sql_column *column, const frz_field *field,
+                            const frz_type **out, frz_error *err);
+
+/* Plan SET and UNSET TBLPROPERTIES (sql_properties.c). */
+frz_code sql_properties_set(const sql_statement *statement, const frz_commit_attempt *attempt,
+                            frz_commit_plan *plan, frz_error *err);
+frz_code sql_properties_unset(const sql_statement *statement, const frz_commit_attempt *attempt,
+                              frz_commit_plan *plan, frz_error *err);
+/* Properties that name the column follow its new name, or go with it (NULL). */
+frz_code sql_properties_follow(const frz_commit_attempt *attempt, const sql_column *column,
+                               const frz_str *new_name, frz_commit_plan *plan, frz_error *err);
 
 /* ---- plans (sql_explain.c) ---- */
 

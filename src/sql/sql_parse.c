@@ -405,6 +405,87 @@ out:
     return rc;
 }
 
+static frz_code take_if_exists(sql_parser *p)
+{
+    frz_code rc = accept(p, "if", &p->statement->if_exists);
+    return rc == FRZ_OK && p->statement->if_exists ? expect(p, "EXISTS") : rc;
+}
+
+/* name . name . … */
+static frz_code take_path(sql_parser *p)
+{
+    frz_code rc = FRZ_OK;
+    sql_statement *s = p->statement;
+    bool more = true;
+    while (more) {
+        FRZ_TRY(GROW(p, s->path, s->path_capacity, s->path_count));
+        FRZ_TRY(take_name(p, "expected a column name", &s->path[s->path_count]));
+        s->path_count++;
+        FRZ_TRY(accept(p, ".", &more));
+    }
+out:
+    return rc;
+}
+
+/* RENAME [COLUMN] column TO name */
+static frz_code parse_rename_column(sql_parser *p)
+{
+    frz_code rc = FRZ_OK;
+    bool column = false;
+    FRZ_TRY(accept(p, "column", &column));
+    if (!column && frz_lexer_is(&p->lexer, "to")) {
+        return frz_fail(p->err, FRZ_E_UNSUPPORTED, "unsupported: ALTER TABLE ... RENAME TO");
+    }
+    FRZ_TRY(take_path(p));
+    FRZ_TRY(expect(p, "TO"));
+    FRZ_TRY(take_name(p, "expected a column name", &p->statement->new_name));
+    p->statement->verb = SQL_RENAME_COLUMN;
+out:
+    return rc;
+}
+
+/* DROP [COLUMN] [IF EXISTS] column */
+static frz_code parse_drop_column(sql_parser *p)
+{
+    frz_code rc = FRZ_OK;
+    bool column = false;
+    FRZ_TRY(accept(p, "column", &column));
+    FRZ_TRY(take_if_exists(p));
+    FRZ_TRY(take_path(p));
+    p->statement->verb = SQL_DROP_COLUMN;
+out:
+    return rc;
+}
+
+/* ALTER [COLUMN] column [SET DATA] TYPE type, ALTER [COLUMN] column DROP NOT NULL */
+static frz_code parse_alter_column(sql_parser *p)
+{
+    frz_code rc = FRZ_OK;
+    bool word = false;
+    FRZ_TRY(accept(p, "column", &word));
+    FRZ_TRY(take_path(p));
+    FRZ_TRY(accept(p, "drop", &word));
+    if (word) {
+        FRZ_TRY(expect(p, "NOT"));
+        FRZ_TRY(expect(p, "NULL"));
+        p->statement->verb = SQL_COLUMN_OPTIONAL;
+        return FRZ_OK;
+    }
+    FRZ_TRY(accept(p, "set", &word));
+    if (word && !frz_lexer_is(&p->lexer, "data")) {
+        return frz_fail(p->err, FRZ_E_UNSUPPORTED,
+                        "unsupported: ALTER COLUMN ... SET of anything but DATA TYPE");
+    }
+    if (word) {
+        FRZ_TRY(next(p));
+    }
+    FRZ_TRY(expect(p, "TYPE"));
+    FRZ_TRY(take_type(p));
+    p->statement->verb = SQL_COLUMN_TYPE;
+out:
+    return rc;
+}
+
 /* ADD [COLUMN] [IF NOT EXISTS] name type [DEFAULT value] */
 static frz_code parse_add_column(sql_parser *p)
 {
@@ -464,14 +545,47 @@ out:
     return rc;
 }
 
+/* UNSET TBLPROPERTIES [IF EXISTS] ( 'key', … ) */
+static frz_code parse_unset_properties(sql_parser *p)
+{
+    frz_code rc = FRZ_OK;
+    sql_statement *s = p->statement;
+    bool more = true;
+    FRZ_TRY(expect(p, "TBLPROPERTIES"));
+    FRZ_TRY(take_if_exists(p));
+    FRZ_TRY(expect(p, "("));
+    while (more) {
+        FRZ_TRY(GROW(p, s->properties, s->property_capacity, s->property_count));
+        frz_property_kv *property = &s->properties[s->property_count];
+        *property = (frz_property_kv){0};
+        FRZ_TRY(take_string(p, "expected a property name in single quotes", &property->key));
+        s->property_count++;
+        FRZ_TRY(accept(p, ",", &more));
+    }
+    FRZ_TRY(expect(p, ")"));
+    s->verb = SQL_UNSET_PROPERTIES;
+out:
+    return rc;
+}
+
 static frz_code unsupported_statement(sql_parser *p, frz_str words)
 {
     frz_code rc = frz_fail(p->err, FRZ_E_UNSUPPORTED, "unsupported: %.*s", FRZ_STR_ARG(words));
     frz_hint(p->err,
              "statements are: SELECT ... FROM, EXPLAIN SELECT, UPDATE ... SET, DELETE FROM, "
-             "ALTER TABLE ... ADD COLUMN, ALTER TABLE ... SET TBLPROPERTIES");
+             "ALTER TABLE ... ADD, RENAME, DROP or ALTER COLUMN, ALTER TABLE ... SET or UNSET "
+             "TBLPROPERTIES");
     return rc;
 }
+
+static const struct {
+    const char *word;
+    frz_code (*parse)(sql_parser *p);
+} alter_forms[] = {
+    {"add", parse_add_column},     {"rename", parse_rename_column},
+    {"drop", parse_drop_column},   {"alter", parse_alter_column},
+    {"set", parse_set_properties}, {"unset", parse_unset_properties},
+};
 
 static frz_code parse_alter(sql_parser *p)
 {
@@ -479,13 +593,11 @@ static frz_code parse_alter(sql_parser *p)
     bool accepted = false;
     FRZ_TRY(expect(p, "TABLE"));
     FRZ_TRY(take_table(p));
-    FRZ_TRY(accept(p, "add", &accepted));
-    if (accepted) {
-        return parse_add_column(p);
-    }
-    FRZ_TRY(accept(p, "set", &accepted));
-    if (accepted) {
-        return parse_set_properties(p);
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(alter_forms); i++) {
+        FRZ_TRY(accept(p, alter_forms[i].word, &accepted));
+        if (accepted) {
+            return alter_forms[i].parse(p);
+        }
     }
     if (p->lexer.token.kind == FRZ_TOKEN_NAME) {
         char text[80] = "ALTER TABLE ... ";
@@ -495,7 +607,7 @@ static frz_code parse_alter(sql_parser *p)
         memcpy(text + len, word.ptr, more);
         return unsupported_statement(p, (frz_str){text, len + more});
     }
-    rc = fail_here(p, "expected ADD COLUMN or SET TBLPROPERTIES");
+    rc = fail_here(p, "expected ADD, RENAME, DROP, ALTER, SET or UNSET");
 out:
     return rc;
 }

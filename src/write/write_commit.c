@@ -357,6 +357,8 @@ static frz_code attempt_write(const frz_commit_attempt *attempt, frz_commit_plan
                                   .last_column_id = plan->last_column_id,
                                   .set_properties = plan->set_properties,
                                   .set_property_count = plan->set_property_count,
+                                  .unset_keys = plan->unset_keys,
+                                  .unset_key_count = plan->unset_key_count,
                                   .unpartitioned_spec = plan->unpartitioned_spec};
     if (plan->operation != NULL) {
         FRZ_TRY(frz_new_tree_make(attempt, plan, &tree, err));

@@ -65,6 +65,8 @@ typedef struct frz_commit_plan {
     int32_t last_column_id;   /* with schema */
     const frz_property_kv *set_properties;
     size_t set_property_count;
+    const frz_str *unset_keys; /* of properties; before others are set */
+    size_t unset_key_count;
     bool unpartitioned_spec; /* the table needs one, for entries without a spec */
     int64_t rows;            /* for the report */
     int64_t data_files;

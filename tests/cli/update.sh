@@ -50,3 +50,13 @@ try sql "UPDATE db.wide SET c_1 = 'x'"
 try sql "UPDATE db.wide SET c_1 = 1 / (id - 3)"
 try sql "ALTER TABLE db.wide ADD COLUMN word string"
 try sql "DROP TABLE db.wide"
+try sql "ALTER TABLE db.wide RENAME COLUMN word TO words"
+try sql "ALTER TABLE db.wide DROP COLUMN c_1" --json
+try sql "ALTER TABLE db.wide DROP COLUMN IF EXISTS c_1"
+try sql "ALTER TABLE db.wide DROP COLUMN c_1"
+try sql "ALTER TABLE db.wide ALTER COLUMN words TYPE int"
+try sql "ALTER TABLE db.wide RENAME COLUMN words TO id"
+try sql "ALTER TABLE db.wide UNSET TBLPROPERTIES ('write.durability')"
+try sql "ALTER TABLE db.wide UNSET TBLPROPERTIES ('write.durability')"
+try sql "SELECT * FROM db.wide LIMIT 2"
+try validate db.wide

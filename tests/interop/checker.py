@@ -233,6 +233,14 @@ def shown_time(units, digits):
     )
 
 
+def promoted(found, stored, kind):
+    """Values of a column that was a date when its file was written, and is a timestamp by now."""
+    if not pa.types.is_date(stored) or kind not in ("timestamp", "timestamp_ns"):
+        return found
+    per_day = 86_400 * 10 ** (6 if kind == "timestamp" else 9)
+    return [None if days is None else days * per_day for days in found]
+
+
 # ---- the table ----------------------------------------------------------------------------------
 
 
@@ -393,6 +401,7 @@ class Table:
         file, from_column_file = self.provider(entry, field["id"])
         found = file.column(field["id"])
         if found is not None:
+            found = promoted(found, file.nodes[file.by_id[field["id"]]].type, field["type"])
             return [shown(value, field["type"]) for value in found]
         require(
             not from_column_file or field["type"] == "unknown",
@@ -506,6 +515,11 @@ def check_root(table, snapshot, strict):
     for node in file.nodes:
         all_have_ids(node, location)
 
+    written = {
+        i
+        for field in table.schemas[snapshot["schema-id"]]["fields"]
+        for i in [field["id"]] + [below for below, _ in descendants(field["type"])]
+    }
     parent = snapshot.get("parent-snapshot-id")
     before = {}
     if parent is not None and parent in table.snapshots:
@@ -537,7 +551,10 @@ def check_root(table, snapshot, strict):
         else:
             require(old is not None, f"{where}: {STATUS_NAMES[status]}, but not in the parent")
             check_transition(snapshot, old, entry, where)
-            check_stats_kept(old, entry, strict, where)
+            check_stats_kept(old, entry, strict, where, written)
+            if strict and status == MODIFIED and entry.get(COLUMN_FILES) != old.get(COLUMN_FILES):
+                listed = set(providers(entry))
+                require(listed <= written | {LAST_UPDATED}, f"{where}: lists dropped columns")
         (now if status in LIVE else replaced if status == REPLACED else seen).setdefault(
             place, []
         ).append(status)
@@ -598,13 +615,16 @@ def providers(entry):
     return {i: cf[CF_LOCATION] for cf in entry.get(COLUMN_FILES) or [] for i in cf[CF_FIELD_IDS]}
 
 
-def check_stats_kept(old, new, strict, where):
-    """Statistics of fields that were not updated stay; they may be dropped, which means unknown."""
+def check_stats_kept(old, new, strict, where, written):
+    """Statistics of fields that were not updated stay; they may be dropped, which means unknown.
+    written: ids of the schema written with. No statistics are left of other fields."""
+    known = set(STATS_OF_LINEAGE.values()) | {10_000 + 200 * i for i in written}
     was, now = (without_nulls(e.get(CONTENT_STATS)) or {} for e in (old, new))
     before, after = providers(old), providers(new)
     moved = {i for i in after if after[i] != before.get(i)}
     rewritten = {STATS_OF_LINEAGE.get(i, 10_000 + 200 * i) for i in moved}
-    for base in was.keys() | now.keys():
+    require(now.keys() <= known or not strict, f"{where}: statistics of dropped columns")
+    for base in (was.keys() & known) | now.keys():
         if base not in rewritten and (strict or base in now):
             require(was.get(base) == now.get(base), f"{where}: statistics {base} changed")
 

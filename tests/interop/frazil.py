@@ -82,6 +82,20 @@ class Story:
         # A snapshot that is named is read by its own schema; the current one by the table's.
         self.verify(same_snapshot=True)
 
+    def alter(self, change, edit=lambda row: row):
+        """Any change of the schema alone; edit: a row of before as one of now."""
+        self.warehouse.sql(f"ALTER TABLE {self.name} {change}")
+        self.rows = [edit(row) for row in self.rows]
+        self.verify(same_snapshot=True)
+
+    def rename_column(self, old, new):
+        self.alter(f"RENAME COLUMN {old} TO {new}",
+                   lambda row: {new if k == old else k: v for k, v in row.items()})
+
+    def drop_column(self, column):
+        self.alter(f"DROP COLUMN {column}",
+                   lambda row: {k: v for k, v in row.items() if k != column})
+
     def compact(self):
         self.report = self.warehouse.report("compact", self.name)
         self.sequence += 1

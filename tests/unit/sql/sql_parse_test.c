@@ -87,6 +87,34 @@ static void alter__columns_and_properties(void **state)
     frz_arena_reset(&arena);
 }
 
+static void alter__columns_that_exist(void **state)
+{
+    frz_error err;
+    frz_arena arena;
+    sql_statement s;
+    frz_arena_init(&arena, *state, FRZ_ARENA_NO_LIMIT);
+    assert_ok(parse(&arena, "ALTER TABLE t RENAME COLUMN s.\"a.b\" TO c", &s, &err), &err);
+    assert_int_equal(s.verb, SQL_RENAME_COLUMN);
+    assert_int_equal(s.path_count, 2);
+    assert_true(frz_str_equal(s.path[1], FRZ_STR("a.b")));
+    assert_true(frz_str_equal(s.new_name, FRZ_STR("c")));
+    assert_ok(parse(&arena, "alter table t drop column if exists a", &s, &err), &err);
+    assert_int_equal(s.verb, SQL_DROP_COLUMN);
+    assert_true(s.if_exists);
+    assert_ok(parse(&arena, "ALTER TABLE t ALTER a TYPE decimal(9, 2)", &s, &err), &err);
+    assert_int_equal(s.verb, SQL_COLUMN_TYPE);
+    assert_int_equal(s.type->precision, 9);
+    assert_ok(parse(&arena, "ALTER TABLE t ALTER COLUMN a SET DATA TYPE long", &s, &err), &err);
+    assert_int_equal(s.verb, SQL_COLUMN_TYPE);
+    assert_ok(parse(&arena, "ALTER TABLE t ALTER COLUMN a DROP NOT NULL;", &s, &err), &err);
+    assert_int_equal(s.verb, SQL_COLUMN_OPTIONAL);
+    assert_ok(parse(&arena, "ALTER TABLE t UNSET TBLPROPERTIES IF EXISTS ('a', 'b')", &s, &err),
+              &err);
+    assert_int_equal(s.verb, SQL_UNSET_PROPERTIES);
+    assert_int_equal(s.property_count, 2);
+    frz_arena_reset(&arena);
+}
+
 static void parse__mistakes_are_named(void **state)
 {
     static const struct {
@@ -99,8 +127,25 @@ static void parse__mistakes_are_named(void **state)
         {"CREATE TABLE t (a int)", FRZ_E_UNSUPPORTED, "unsupported: CREATE",
          "statements are: SELECT"},
         {"insert into t", FRZ_E_UNSUPPORTED, "unsupported: insert", "statements are"},
-        {"ALTER TABLE t DROP COLUMN c", FRZ_E_UNSUPPORTED, "unsupported: ALTER TABLE ... DROP",
-         "statements are"},
+        {"ALTER TABLE t REPLACE COLUMNS (c int)", FRZ_E_UNSUPPORTED,
+         "unsupported: ALTER TABLE ... REPLACE", "statements are"},
+        {"ALTER TABLE t 5", FRZ_E_ARGUMENT,
+         "expected ADD, RENAME, DROP, ALTER, SET or UNSET, found 5", "^"},
+        {"ALTER TABLE t RENAME TO u", FRZ_E_UNSUPPORTED, "unsupported: ALTER TABLE ... RENAME TO",
+         ""},
+        {"ALTER TABLE t RENAME COLUMN a b", FRZ_E_ARGUMENT, "expected TO, found b", "^"},
+        {"ALTER TABLE t RENAME COLUMN a.", FRZ_E_ARGUMENT, "expected a column name, found the end",
+         "^"},
+        {"ALTER TABLE t DROP COLUMN IF a", FRZ_E_ARGUMENT, "expected EXISTS, found a", "^"},
+        {"ALTER TABLE t DROP COLUMN a CASCADE", FRZ_E_ARGUMENT,
+         "expected the end of the statement, found CASCADE", "^"},
+        {"ALTER TABLE t ALTER COLUMN a", FRZ_E_ARGUMENT, "expected TYPE, found the end", "^"},
+        {"ALTER TABLE t ALTER COLUMN a DROP DEFAULT", FRZ_E_ARGUMENT, "expected NOT, found DEFAULT",
+         "^"},
+        {"ALTER TABLE t ALTER COLUMN a SET NOT NULL", FRZ_E_UNSUPPORTED,
+         "unsupported: ALTER COLUMN ... SET of anything but DATA TYPE", ""},
+        {"ALTER TABLE t UNSET TBLPROPERTIES ('a' = 'b')", FRZ_E_ARGUMENT,
+         "expected ), found =", "^"},
         {"SELEKT a FROM t", FRZ_E_ARGUMENT,
          "expected SELECT, UPDATE, DELETE or ALTER TABLE, found SELEKT", "SELEKT a FROM t\n^"},
         {"SELECT FROM t", FRZ_E_ARGUMENT, "expected an expression, found FROM",
@@ -150,9 +195,8 @@ static void parse__mistakes_are_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST_WITH_ENV(select__list_condition_and_limit),
-        TEST_WITH_ENV(update__sets_and_condition),
-        TEST_WITH_ENV(alter__columns_and_properties),
+        TEST_WITH_ENV(select__list_condition_and_limit), TEST_WITH_ENV(update__sets_and_condition),
+        TEST_WITH_ENV(alter__columns_and_properties),    TEST_WITH_ENV(alter__columns_that_exist),
         TEST_WITH_ENV(parse__mistakes_are_named),
     };
     return cmocka_run_group_tests_name("sql_parse", tests, NULL, NULL);
