@@ -287,6 +287,8 @@ void cli_stream_release(struct ArrowArrayStream *stream);
 /* The bytes of a file, or with "-" of standard input, at most so many. */
 frz_code cli_input_read(const char *file, const char *what, size_t max, cli_text *out,
                         frz_error *err);
+/* Whether all of these can be read: a mistyped name must not leave an empty catalog behind. */
+frz_code cli_check_files(const char *const *files, size_t count, frz_error *err);
 
 /* ---- command line (cli_args.c, cli_names.c, cli_help.c) ---- */
 
@@ -370,11 +372,11 @@ struct cli_command {
     frz_code (*run)(cli_context *context, frz_error *err);
 };
 
-extern const cli_command cmd_import, cmd_sql, cmd_scan, cmd_cat, cmd_inspect, cmd_tables,
-    cmd_describe, cmd_schema, cmd_snapshots, cmd_files, cmd_manifests, cmd_history, cmd_refs,
-    cmd_properties, cmd_statistics, cmd_delete_files, cmd_partitions, cmd_entries, cmd_compact,
-    cmd_register, cmd_upgrade, cmd_validate, cmd_changes, cmd_plan, cmd_run_task, cmd_help,
-    cmd_version;
+extern const cli_command cmd_import, cmd_append, cmd_sql, cmd_scan, cmd_cat, cmd_inspect,
+    cmd_tables, cmd_describe, cmd_schema, cmd_snapshots, cmd_files, cmd_manifests, cmd_history,
+    cmd_refs, cmd_properties, cmd_statistics, cmd_delete_files, cmd_partitions, cmd_entries,
+    cmd_compact, cmd_register, cmd_upgrade, cmd_validate, cmd_changes, cmd_plan, cmd_run_task,
+    cmd_help, cmd_version;
 
 /* NULL-ended, in the order of the help. */
 extern const cli_command *const cli_commands[];

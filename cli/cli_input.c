@@ -1,5 +1,5 @@
 /*
- * Reading a whole input: standard input, or a file.
+ * Reading a whole input: standard input, or a file; and whether files can be read at all.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -61,4 +61,15 @@ frz_code cli_input_read(const char *file, const char *what, size_t max, cli_text
     frz_code rc = read_all(fd, file, what, max, out, err);
     close(fd);
     return rc;
+}
+
+frz_code cli_check_files(const char *const *files, size_t count, frz_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *file = strncmp(files[i], "file://", 7) == 0 ? files[i] + 7 : files[i];
+        if (access(file, R_OK) != 0) {
+            return cli_fail_os(err, errno, "cannot read %s", files[i]);
+        }
+    }
+    return FRZ_OK;
 }

@@ -37,8 +37,9 @@ static void report_headline(cli_text *text, const char *command, const char *tab
                             const frz_commit_report *report)
 {
     static const char *const words[][2] = {
-        {"import", "imported"},   {"update", "updated"},   {"alter", "altered"},
-        {"compact", "compacted"}, {"upgrade", "upgraded"}, {"delete", "deleted from"},
+        {"import", "imported"},    {"update", "updated"},       {"alter", "altered"},
+        {"compact", "compacted"},  {"upgrade", "upgraded"},     {"delete", "deleted from"},
+        {"append", "appended to"}, {"insert", "inserted into"},
     };
     const char *done = command;
     char rows[CLI_NUMBER_TEXT], files[CLI_NUMBER_TEXT];
@@ -91,6 +92,15 @@ static bool report_is_empty(const frz_commit_report *report)
     return report->snapshot_id == 0 && report->files_written == 0;
 }
 
+static const char *empty_reason(const char *command)
+{
+    if (strcmp(command, "update") == 0 || strcmp(command, "delete") == 0) {
+        return "no row matched";
+    }
+    return strcmp(command, "append") == 0 || strcmp(command, "insert") == 0 ? "no rows to append"
+                                                                            : "nothing to do";
+}
+
 void cli_report_print(cli_context *context, const char *command, const char *table,
                       const frz_commit_report *report)
 {
@@ -102,9 +112,7 @@ void cli_report_print(cli_context *context, const char *command, const char *tab
     } else if (context->quiet) {
         return;
     } else if (report_is_empty(report)) {
-        cli_text_printf(text, "%s: %s, nothing was written\n", table,
-                        update || strcmp(command, "delete") == 0 ? "no row matched"
-                                                                 : "nothing to do");
+        cli_text_printf(text, "%s: %s, nothing was written\n", table, empty_reason(command));
     } else {
         report_headline(text, command, table, report);
         report_figures(text, report);
@@ -160,7 +168,8 @@ void cli_statement_table(const char *statement, cli_text *out)
 {
     const char *at = statement;
     if (skip_keyword(&at, "UPDATE") || (skip_keyword(&at, "ALTER") && skip_keyword(&at, "TABLE")) ||
-        (skip_keyword(&at, "DELETE") && skip_keyword(&at, "FROM"))) {
+        (skip_keyword(&at, "DELETE") && skip_keyword(&at, "FROM")) ||
+        (skip_keyword(&at, "INSERT") && skip_keyword(&at, "INTO"))) {
         at = skip_blanks(at);
         cli_text_bytes(out, at, (size_t)(name_end(at) - at));
     }

@@ -1,10 +1,7 @@
 /*
  * frazil import: Parquet files become a table.
  */
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "cli.h"
 
@@ -51,18 +48,6 @@ static frz_code properties_read(const cli_args *args, frz_property **out, size_t
     return FRZ_OK;
 }
 
-/* A mistyped file name must not leave an empty catalog behind. */
-static frz_code check_files(const char *const *files, size_t count, frz_error *err)
-{
-    for (size_t i = 0; i < count; i++) {
-        const char *file = strncmp(files[i], "file://", 7) == 0 ? files[i] + 7 : files[i];
-        if (access(file, R_OK) != 0) {
-            return cli_fail_os(err, errno, "cannot read %s", files[i]);
-        }
-    }
-    return FRZ_OK;
-}
-
 static frz_code import_run(cli_context *context, frz_error *err)
 {
     frz_code rc = FRZ_OK;
@@ -74,7 +59,7 @@ static frz_code import_run(cli_context *context, frz_error *err)
     CLI_TRY(properties_read(context->args, &properties, &options.property_count, err));
     options.properties = properties;
     options.rewrite = cli_args_has(context->args, CLI_OPTION_REWRITE);
-    CLI_TRY(check_files(files, file_count, err));
+    CLI_TRY(cli_check_files(files, file_count, err));
     CLI_TRY(cli_open_catalog(context, true, err));
     CLI_TRY(frz_import(context->catalog, cli_table_name(context), files, file_count, &options,
                        &report, err));

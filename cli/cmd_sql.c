@@ -42,6 +42,7 @@ static void print_commit(cli_context *context, const char *statement, const frz_
     const char *table = cli_text_c(&name);
     const char *command = result->kind == FRZ_SQL_UPDATE   ? "update"
                           : result->kind == FRZ_SQL_DELETE ? "delete"
+                          : result->kind == FRZ_SQL_INSERT ? "insert"
                                                            : "alter";
     cli_report_print(context, command, table == NULL ? "" : table, &result->report);
     cli_text_reset(&name);
@@ -76,12 +77,13 @@ out:
 const cli_command cmd_sql = {
     .name = "sql",
     .usage = "STATEMENT [--format FORMAT] [-o FILE [--force]]",
-    .summary = "run one SQL statement: SELECT, EXPLAIN, UPDATE, DELETE or ALTER TABLE",
+    .summary = "run one SQL statement: SELECT, EXPLAIN, UPDATE, DELETE, INSERT or ALTER",
     .text = "Statements:\n"
-            "  SELECT * | EXPRESSION, ... FROM table [WHERE CONDITION] [LIMIT N]\n"
+            "  SELECT * | EXPRESSION, ... FROM table | 'file' [WHERE CONDITION] [LIMIT N]\n"
             "  EXPLAIN SELECT ...\n"
             "  UPDATE table SET column = EXPRESSION, ... [WHERE CONDITION]\n"
             "  DELETE FROM table [WHERE CONDITION]\n"
+            "  INSERT INTO table [(column, ...)] SELECT ...\n"
             "  ALTER TABLE table ADD COLUMN column TYPE\n"
             "  ALTER TABLE table RENAME COLUMN column TO name\n"
             "  ALTER TABLE table DROP COLUMN [IF EXISTS] column\n"

@@ -28,7 +28,8 @@ typedef enum frz_sql_kind {
     FRZ_SQL_ROWS,   /**< rows holds the answer */
     FRZ_SQL_UPDATE, /**< report tells what was written */
     FRZ_SQL_DELETE, /**< the same */
-    FRZ_SQL_ALTER   /**< only metadata changed; report tells the bytes */
+    FRZ_SQL_ALTER,  /**< only metadata changed; report tells the bytes */
+    FRZ_SQL_INSERT  /**< report tells what was written */
 } frz_sql_kind;
 
 typedef struct frz_sql_result {

@@ -1,5 +1,5 @@
 /*
- * Statements that change a table: UPDATE and DELETE. ALTER TABLE is in sql_alter.c.
+ * Statements that change a table: UPDATE, DELETE and INSERT. ALTER TABLE is in sql_alter.c.
  */
 #include "frazil/column_update.h"
 #include "frazil/rows.h"
@@ -27,4 +27,14 @@ frz_code sql_delete(frz_catalog *catalog, const sql_statement *statement, frz_co
                     frz_error *err)
 {
     return frz_delete_rows(catalog, statement->table, statement->where.text, report, err);
+}
+
+frz_code sql_insert(frz_catalog *catalog, const sql_statement *statement,
+                    struct ArrowArrayStream *rows, frz_commit_report *report, frz_error *err)
+{
+    frz_append_options options = FRZ_APPEND_OPTIONS_INIT;
+    options.columns = (const char *const *)statement->columns;
+    options.column_count = statement->column_count;
+    options.convert = 1;
+    return frz_append_stream(catalog, statement->into, rows, &options, report, err);
 }

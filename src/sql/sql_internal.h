@@ -16,6 +16,7 @@ typedef enum sql_verb {
     SQL_SELECT,
     SQL_UPDATE,
     SQL_DELETE,
+    SQL_INSERT,
     SQL_ADD_COLUMN,
     SQL_RENAME_COLUMN,
     SQL_DROP_COLUMN,
@@ -45,7 +46,11 @@ typedef struct sql_set {
 /* A parsed statement; lives in the arena it was parsed into. */
 typedef struct sql_statement {
     sql_verb verb;
-    bool explain;               /* tell what it would do instead of doing it */
+    bool explain;         /* tell what it would do instead of doing it */
+    const char *into;     /* INSERT: the table; the rest is the SELECT */
+    const char **columns; /* INSERT: those named behind the table; NULL: by name */
+    size_t column_count, column_capacity;
+    const char *file;           /* SELECT: what it reads from instead of a table; or NULL */
     const char *table;          /* as the catalog takes it: parts quoted where needed */
     const char *table_above;    /* the same without its last part; NULL: it has one part */
     frz_str last_part;          /* perhaps the name of a view: "db.t.snapshots" */
@@ -75,30 +80,37 @@ frz_code sql_parse(frz_arena *arena, frz_str text, sql_statement *out, frz_error
 bool sql_view_find(frz_str name, frz_table_view *out);
 
 typedef struct sql_source {
-    frz_table *table; /* owned reference */
+    const frz_env *env;
+    const char *file; /* NULL: a table, or a view of one */
+    frz_table *table; /* owned reference; NULL: a file */
     bool is_view;
     frz_table_view view;
     frz_snapshot_choice choice;
     const frz_type *star;     /* the columns of "*" */
     const frz_type *readable; /* those that may be named */
     frz_scan *scan;
-    struct ArrowArrayStream stream; /* of a view */
-    int64_t left;                   /* rows of a view to go; negative: all */
+    struct ArrowArrayStream stream; /* of a view or file */
+    struct expr_plain *plain;       /* of a file: makes its columns what expressions read */
+    int64_t left;                   /* rows of a stream to go; negative: all */
 } sql_source;
 
 /* What can be read. view NULL: the rows of the table. The source is zeroed before, and closed also
  * after a failure. Types live in the arena. */
 frz_code sql_source_init(sql_source *source, frz_table *table, const frz_table_view *view,
                          const frz_snapshot_choice *choice, frz_arena *arena, frz_error *err);
+/* The same of a file, whose name must outlive the source. */
+frz_code sql_source_init_file(sql_source *source, const frz_env *env, const char *file,
+                              frz_arena *arena, frz_error *err);
 frz_code sql_source_open(sql_source *source, const char *const *columns, size_t count,
                          const char *where, int64_t limit, frz_error *err);
 frz_code sql_source_next(sql_source *source, struct ArrowArray *out, frz_error *err);
 void sql_source_close(sql_source *source);
 
-/* Rows of a SELECT from a table, or from a view of it (not NULL). The statement's arena moves into
- * the stream, also on failure. */
-frz_code sql_select(frz_table *table, const frz_table_view *view, const sql_statement *statement,
-                    frz_arena *arena, struct ArrowArrayStream *out, frz_error *err);
+/* Rows of a SELECT from a file (table NULL), from a table, or from a view of it (not NULL). The
+ * statement's arena moves into the stream, also on failure. */
+frz_code sql_select(const frz_env *env, frz_table *table, const frz_table_view *view,
+                    const sql_statement *statement, frz_arena *arena, struct ArrowArrayStream *out,
+                    frz_error *err);
 /* EXPLAIN of a SELECT: what would be read and what left out, as rows. */
 frz_code sql_explain_select(frz_table *table, const frz_table_view *view,
                             const sql_statement *statement, struct ArrowArrayStream *out,
@@ -107,6 +119,9 @@ frz_code sql_update(frz_catalog *catalog, const sql_statement *statement, frz_co
                     frz_error *err);
 frz_code sql_delete(frz_catalog *catalog, const sql_statement *statement, frz_commit_report *report,
                     frz_error *err);
+/* rows: of the statement's SELECT; borrowed. */
+frz_code sql_insert(frz_catalog *catalog, const sql_statement *statement,
+                    struct ArrowArrayStream *rows, frz_commit_report *report, frz_error *err);
 frz_code sql_alter(frz_catalog *catalog, const sql_statement *statement, frz_commit_report *report,
                    frz_error *err);
 

@@ -295,8 +295,12 @@ static frz_code parse_select(sql_parser *p)
         FRZ_TRY(accept(p, ",", &more));
     }
     FRZ_TRY(expect(p, "FROM"));
-    FRZ_TRY(take_table(p));
-    FRZ_TRY(take_time_travel(p));
+    if (p->lexer.token.kind == FRZ_TOKEN_STRING) {
+        FRZ_TRY(copy_token(p, &p->statement->file));
+    } else {
+        FRZ_TRY(take_table(p));
+        FRZ_TRY(take_time_travel(p));
+    }
     FRZ_TRY(refuse_clauses(p));
     FRZ_TRY(take_where(p));
     FRZ_TRY(refuse_clauses(p));
@@ -373,6 +377,52 @@ static frz_code parse_delete(sql_parser *p)
     FRZ_TRY(expect(p, "FROM"));
     FRZ_TRY(take_table(p));
     FRZ_TRY(take_where(p));
+out:
+    return rc;
+}
+
+/* ---- INSERT ---- */
+
+/* ( column, … ) */
+static frz_code take_columns(sql_parser *p)
+{
+    frz_code rc = FRZ_OK;
+    sql_statement *s = p->statement;
+    bool more = true;
+    frz_str name;
+    while (more) {
+        FRZ_TRY(take_name(p, "expected a column name", &name));
+        FRZ_TRY(GROW(p, s->columns, s->column_capacity, s->column_count));
+        s->columns[s->column_count] = frz_arena_strdup(p->arena, name);
+        if (s->columns[s->column_count++] == NULL) {
+            return frz_fail_nomem(p->err, name.len);
+        }
+        FRZ_TRY(accept(p, ",", &more));
+    }
+    FRZ_TRY(expect(p, ")"));
+out:
+    return rc;
+}
+
+/* INTO table [(column, …)] SELECT … */
+static frz_code parse_insert(sql_parser *p)
+{
+    frz_code rc = FRZ_OK;
+    bool columns = false;
+    FRZ_TRY(expect(p, "INTO"));
+    FRZ_TRY(take_table(p));
+    p->statement->into = p->statement->table;
+    p->statement->table = p->statement->table_above = NULL;
+    FRZ_TRY(accept(p, "(", &columns));
+    if (columns) {
+        FRZ_TRY(take_columns(p));
+    }
+    if (frz_lexer_is(&p->lexer, "values")) {
+        return frz_fail(p->err, FRZ_E_UNSUPPORTED, "unsupported: INSERT of VALUES");
+    }
+    FRZ_TRY(expect(p, "SELECT"));
+    FRZ_TRY(parse_select(p));
+    p->statement->verb = SQL_INSERT;
 out:
     return rc;
 }
@@ -573,7 +623,8 @@ static frz_code unsupported_statement(sql_parser *p, frz_str words)
     frz_code rc = frz_fail(p->err, FRZ_E_UNSUPPORTED, "unsupported: %.*s", FRZ_STR_ARG(words));
     frz_hint(p->err,
              "statements are: SELECT ... FROM, EXPLAIN SELECT, UPDATE ... SET, DELETE FROM, "
-             "ALTER TABLE ... ADD, RENAME, DROP or ALTER COLUMN, ALTER TABLE ... SET or UNSET "
+             "INSERT INTO ... SELECT, ALTER TABLE ... ADD, RENAME, DROP or ALTER COLUMN, ALTER "
+             "TABLE ... SET or UNSET "
              "TBLPROPERTIES");
     return rc;
 }
@@ -616,9 +667,8 @@ out:
 
 /* The first words of statements that others know. */
 static const char *const foreign_statements[] = {
-    "analyze",  "begin", "call",   "commit", "copy",    "create",   "describe",
-    "drop",     "grant", "insert", "merge",  "replace", "rollback", "show",
-    "truncate", "use",   "values", "vacuum", "with"};
+    "analyze", "begin",   "call",     "commit", "copy",     "create", "describe", "drop",   "grant",
+    "merge",   "replace", "rollback", "show",   "truncate", "use",    "values",   "vacuum", "with"};
 
 static frz_code parse_other(sql_parser *p)
 {
@@ -629,7 +679,7 @@ static frz_code parse_other(sql_parser *p)
             return unsupported_statement(p, word);
         }
     }
-    return fail_here(p, "expected SELECT, UPDATE, DELETE or ALTER TABLE");
+    return fail_here(p, "expected SELECT, UPDATE, DELETE, INSERT or ALTER TABLE");
 }
 
 /* [EXPLAIN] statement */
@@ -651,6 +701,10 @@ static frz_code parse_statement(sql_parser *p)
     FRZ_TRY(accept(p, "delete", &accepted));
     if (accepted) {
         return parse_delete(p);
+    }
+    FRZ_TRY(accept(p, "insert", &accepted));
+    if (accepted) {
+        return parse_insert(p);
     }
     FRZ_TRY(accept(p, "alter", &accepted));
     if (accepted) {

@@ -30,20 +30,45 @@ static frz_code run_select(frz_catalog *catalog, frz_table *table, const sql_sta
                            frz_arena *arena, frz_sql_result *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
+    const frz_env *env = table != NULL ? table->env : catalog->env;
     frz_table *loaded = NULL;
     frz_table_view view = FRZ_TABLE_VIEW_DESCRIBE;
     bool is_view = table != NULL && statement->table_above != NULL &&
                    sql_view_find(statement->last_part, &view);
+    if (statement->file != NULL) {
+        FRZ_TRY(statement->explain
+                    ? frz_fail(err, FRZ_E_UNSUPPORTED, "unsupported: EXPLAIN of a read of a file")
+                    : sql_select(env, NULL, NULL, statement, arena, &out->rows, err));
+        out->kind = FRZ_SQL_ROWS;
+        goto out;
+    }
     if (table == NULL) {
         FRZ_TRY(load_named(catalog, statement, &view, &is_view, &loaded, err));
         table = loaded;
     }
-    FRZ_TRY(statement->explain
-                ? sql_explain_select(table, is_view ? &view : NULL, statement, &out->rows, err)
-                : sql_select(table, is_view ? &view : NULL, statement, arena, &out->rows, err));
+    FRZ_TRY(
+        statement->explain
+            ? sql_explain_select(table, is_view ? &view : NULL, statement, &out->rows, err)
+            : sql_select(env, table, is_view ? &view : NULL, statement, arena, &out->rows, err));
     out->kind = FRZ_SQL_ROWS;
 out:
     frz_table_unref(loaded);
+    return rc;
+}
+
+static frz_code run_insert(frz_catalog *catalog, const sql_statement *statement, frz_arena *arena,
+                           frz_sql_result *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_sql_result source = {0};
+    sql_statement select = *statement; /* what it points to moves into the rows */
+    FRZ_TRY(run_select(catalog, NULL, &select, arena, &source, err));
+    FRZ_TRY(sql_insert(catalog, &select, &source.rows, &out->report, err));
+    out->kind = FRZ_SQL_INSERT;
+out:
+    if (source.rows.release != NULL) {
+        source.rows.release(&source.rows);
+    }
     return rc;
 }
 
@@ -68,6 +93,8 @@ frz_code frz_sql_run(frz_catalog *catalog, frz_table *table, const char *stateme
         rc = frz_fail(err, FRZ_E_ARGUMENT, "the table is read-only");
         frz_hint(err, "it was opened from a metadata file; changes go through a catalog");
         goto out;
+    } else if (parsed.verb == SQL_INSERT) {
+        FRZ_TRY(run_insert(catalog, &parsed, &arena, &result, err));
     } else if (parsed.verb == SQL_UPDATE) {
         FRZ_TRY(sql_update(catalog, &parsed, &result.report, err));
         result.kind = FRZ_SQL_UPDATE;

@@ -348,6 +348,7 @@ static frz_code run_next(void *ctx, struct ArrowArray *out, frz_error *err)
 
 /* ---- entry ---- */
 
+/* table NULL: a file. */
 static frz_code prepare(select_run *run, frz_table *table, const frz_table_view *view,
                         const sql_statement *statement, const char *const **names, size_t *count,
                         frz_error *err)
@@ -355,7 +356,9 @@ static frz_code prepare(select_run *run, frz_table *table, const frz_table_view 
     frz_code rc = FRZ_OK;
     frz_bound_expr *filter = NULL;
     sql_source *source = &run->source;
-    FRZ_TRY(sql_source_init(source, table, view, &statement->choice, &run->arena, err));
+    FRZ_TRY(table == NULL
+                ? sql_source_init_file(source, run->env, statement->file, &run->arena, err)
+                : sql_source_init(source, table, view, &statement->choice, &run->arena, err));
     FRZ_TRY(bind_list(run, statement, source->star, source->readable, err));
     if (statement->where.tree != NULL) {
         /* only so that a mistake is shown in the whole statement */
@@ -368,33 +371,34 @@ out:
     return rc;
 }
 
-static frz_code new_run(frz_table *table, select_run **out, frz_error *err)
+static frz_code new_run(const frz_env *env, select_run **out, frz_error *err)
 {
-    select_run *run = frz_alloc_zero(table->env, 1, sizeof *run);
+    select_run *run = frz_alloc_zero(env, 1, sizeof *run);
     if (run == NULL) {
         return frz_fail_nomem(err, sizeof *run);
     }
-    run->env = table->env;
-    frz_arena_init(&run->arena, table->env, FRZ_ARENA_NO_LIMIT);
+    run->env = env;
+    frz_arena_init(&run->arena, env, FRZ_ARENA_NO_LIMIT);
     *out = run;
     return FRZ_OK;
 }
 
-frz_code sql_select(frz_table *table, const frz_table_view *view, const sql_statement *statement,
-                    frz_arena *arena, struct ArrowArrayStream *out, frz_error *err)
+frz_code sql_select(const frz_env *env, frz_table *table, const frz_table_view *view,
+                    const sql_statement *statement, frz_arena *arena, struct ArrowArrayStream *out,
+                    frz_error *err)
 {
     static const frz_stream_ops ops = {run_schema, run_next, run_free};
     frz_code rc = FRZ_OK;
     select_run *run = NULL;
     const char *const *names = NULL;
     size_t count = 0;
-    rc = new_run(table, &run, err);
+    rc = new_run(env, &run, err);
     if (rc != FRZ_OK) {
         frz_arena_reset(arena);
         return rc;
     }
     run->arena = *arena;
-    *arena = (frz_arena){.env = table->env};
+    *arena = (frz_arena){.env = env};
     run->limit = statement->limit;
     FRZ_TRY(prepare(run, table, view, statement, &names, &count, err));
     FRZ_TRY(sql_source_open(&run->source, names, count, statement->where.text,
@@ -418,7 +422,7 @@ frz_code sql_explain_select(frz_table *table, const frz_table_view *view,
         return frz_fail(err, FRZ_E_UNSUPPORTED,
                         "unsupported: EXPLAIN of what is listed about a table");
     }
-    FRZ_TRY(new_run(table, &run, err));
+    FRZ_TRY(new_run(table->env, &run, err));
     FRZ_TRY(prepare(run, table, view, statement, &names, &count, err));
     rc = sql_explain_read(table, &statement->choice, names, count, statement->where.text, out, err);
 out:

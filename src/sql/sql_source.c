@@ -1,7 +1,9 @@
 /*
- * Where a SELECT reads: a table, or what can be listed about one ("db.t.snapshots"). Both give
- * batches of the columns that are asked for, rows filtered.
+ * Where a SELECT reads: a table, what can be listed about one ("db.t.snapshots"), or a file. All
+ * give batches of the columns that are asked for, rows filtered.
  */
+#include "expr/expr_plain.h"
+#include "rows/rows_source.h"
 #include "scan/scan_plan.h"
 #include "scan/scan_row_columns.h"
 #include "sql/sql_internal.h"
@@ -68,10 +70,10 @@ static frz_code open_view(sql_source *source, const char *const *columns, size_t
     options.columns = columns;
     options.column_count = count;
     options.where = where;
-    return frz_stream_select(source->table->env, &all, &options, &source->stream, err);
+    return frz_stream_select(source->env, &all, &options, &source->stream, err);
 }
 
-static frz_code next_of_view(sql_source *source, struct ArrowArray *out, frz_error *err)
+static frz_code next_of_stream(sql_source *source, struct ArrowArray *out, frz_error *err)
 {
     struct ArrowArray batch = {0};
     if (source->left == 0) {
@@ -89,13 +91,87 @@ static frz_code next_of_view(sql_source *source, struct ArrowArray *out, frz_err
         *out = batch;
         return FRZ_OK;
     }
-    frz_code rc = frz_batch_slice(source->table->env, &batch, 0, source->left, out, err);
+    frz_code rc = frz_batch_slice(source->env, &batch, 0, source->left, out, err);
     frz_array_release(&batch);
     source->left = 0;
     return rc;
 }
 
-/* ---- either ---- */
+/* ---- files ---- */
+
+static frz_code schema_of(sql_source *source, struct ArrowSchema *out, frz_error *err)
+{
+    int failed = source->stream.get_schema(&source->stream, out);
+    if (failed != 0) {
+        out->release = NULL;
+        return frz_stream_fail(&source->stream, failed, err);
+    }
+    return FRZ_OK;
+}
+
+static void close_stream(sql_source *source)
+{
+    if (source->stream.release != NULL) {
+        source->stream.release(&source->stream);
+        source->stream.release = NULL;
+    }
+}
+
+frz_code sql_source_init_file(sql_source *source, const frz_env *env, const char *file,
+                              frz_arena *arena, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    struct ArrowSchema schema = {0};
+    const frz_type *type = NULL;
+    int32_t last = 0;
+    source->env = env;
+    source->file = file;
+    FRZ_TRY(rows_source_open(env, file, NULL, 0, NULL, &source->stream, err));
+    FRZ_TRY(schema_of(source, &schema, err));
+    size_t count = (size_t)schema.n_children;
+    frz_field *fields = frz_arena_array(arena, count, sizeof *fields);
+    FRZ_TRY(fields == NULL ? frz_fail_nomem(err, count * sizeof *fields) : FRZ_OK);
+    for (size_t i = 0; i < count; i++) {
+        FRZ_TRY(expr_plain_field(arena, schema.children[i], &fields[i], err));
+        fields[i].id = FRZ_ID_NONE;
+    }
+    FRZ_TRY(frz_type_struct_of(arena, fields, count, &type, err));
+    FRZ_TRY(frz_type_assign_ids(arena, type, 1, &source->star, &last, err));
+    source->readable = source->star;
+out:
+    close_stream(source);
+    frz_schema_release(&schema);
+    return rc;
+}
+
+static frz_code open_file(sql_source *source, const char *const *columns, size_t count,
+                          const char *where, int64_t limit, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    struct ArrowSchema schema = {0};
+    source->left = limit;
+    FRZ_TRY(
+        rows_source_open(source->env, source->file, columns, count, where, &source->stream, err));
+    FRZ_TRY(schema_of(source, &schema, err));
+    FRZ_TRY(expr_plain_new(source->env, (const struct ArrowSchema *const *)schema.children,
+                           (size_t)schema.n_children, &source->plain, err));
+out:
+    frz_schema_release(&schema);
+    return rc;
+}
+
+static frz_code next_of_file(sql_source *source, struct ArrowArray *out, frz_error *err)
+{
+    struct ArrowArray batch = {0};
+    frz_code rc = next_of_stream(source, &batch, err);
+    if (rc == FRZ_OK) {
+        rc = expr_plain_batch(source->plain, batch.children, batch.offset, batch.length, out, err);
+        frz_array_release(&batch);
+    }
+    return rc;
+}
+
+/* ---- any ---- */
 
 static frz_code init_table(sql_source *source, frz_arena *arena, frz_error *err)
 {
@@ -114,6 +190,7 @@ out:
 frz_code sql_source_init(sql_source *source, frz_table *table, const frz_table_view *view,
                          const frz_snapshot_choice *choice, frz_arena *arena, frz_error *err)
 {
+    source->env = table->env;
     source->table = frz_table_ref(table);
     source->choice = *choice;
     source->is_view = view != NULL;
@@ -127,6 +204,9 @@ frz_code sql_source_init(sql_source *source, frz_table *table, const frz_table_v
 frz_code sql_source_open(sql_source *source, const char *const *columns, size_t count,
                          const char *where, int64_t limit, frz_error *err)
 {
+    if (source->file != NULL) {
+        return open_file(source, columns, count, where, limit, err);
+    }
     if (source->is_view) {
         return open_view(source, columns, count, where, limit, err);
     }
@@ -143,14 +223,17 @@ frz_code sql_source_open(sql_source *source, const char *const *columns, size_t 
 
 frz_code sql_source_next(sql_source *source, struct ArrowArray *out, frz_error *err)
 {
-    return source->is_view ? next_of_view(source, out, err) : frz_scan_next(source->scan, out, err);
+    if (source->file != NULL) {
+        return next_of_file(source, out, err);
+    }
+    return source->is_view ? next_of_stream(source, out, err)
+                           : frz_scan_next(source->scan, out, err);
 }
 
 void sql_source_close(sql_source *source)
 {
     frz_scan_close(source->scan);
-    if (source->stream.release != NULL) {
-        source->stream.release(&source->stream);
-    }
+    close_stream(source);
+    expr_plain_free(source->plain);
     frz_table_unref(source->table);
 }

@@ -15,10 +15,11 @@ typedef struct fault_scenario {
     /* sum(a) before and after; a table that does not exist has -1. */
     double before, after;
     int base; /* which prepared folder it starts from */
+    int once; /* cannot be done twice, or gives something else then */
 } fault_scenario;
 
 /* Operations: import, update all, update some, compact; delete, and updates and compaction after
- * it. */
+ * it; append. */
 extern const fault_scenario scenarios[];
 extern const size_t scenario_count;
 

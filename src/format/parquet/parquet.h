@@ -79,6 +79,11 @@ frz_code frz_parquet_writer_splice(frz_parquet_writer *writer, size_t field_inde
                                    const frz_data_file *src, size_t src_group, int32_t src_field_id,
                                    bool *done, frz_error *err);
 
+/* Encoded bytes of the row group that is being written, about, which are still in memory. */
+size_t frz_parquet_writer_waiting(const frz_parquet_writer *writer);
+/* What the file would be long if it ended now, about. */
+uint64_t frz_parquet_writer_bytes(const frz_parquet_writer *writer);
+
 /* Write the footer; durable syncs the file. Frees the writer in any case; on failure the file is
  * removed. out may be NULL. */
 frz_code frz_parquet_writer_finish(frz_parquet_writer *writer, bool durable, frz_arena *arena,

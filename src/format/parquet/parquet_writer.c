@@ -438,6 +438,16 @@ frz_code frz_parquet_writer_write(frz_parquet_writer *writer, const struct Arrow
     return keep(writer, rc, err);
 }
 
+size_t frz_parquet_writer_waiting(const frz_parquet_writer *writer)
+{
+    return writer->state == PARQUET_WRITER_ROWS ? pending_bytes(writer) : 0;
+}
+
+uint64_t frz_parquet_writer_bytes(const frz_parquet_writer *writer)
+{
+    return writer->shared.output.position + frz_parquet_writer_waiting(writer);
+}
+
 frz_code frz_parquet_writer_end_group(frz_parquet_writer *writer, frz_error *err)
 {
     frz_code rc = check_usable(writer, err);

@@ -123,10 +123,11 @@ static void parse__mistakes_are_named(void **state)
         const char *message, *hint;
     } cases[] = {
         {"", FRZ_E_ARGUMENT,
-         "expected SELECT, UPDATE, DELETE or ALTER TABLE, found the end of the text", "^"},
+         "expected SELECT, UPDATE, DELETE, INSERT or ALTER TABLE, found the end of the text", "^"},
         {"CREATE TABLE t (a int)", FRZ_E_UNSUPPORTED, "unsupported: CREATE",
          "statements are: SELECT"},
-        {"insert into t", FRZ_E_UNSUPPORTED, "unsupported: insert", "statements are"},
+        {"merge into t", FRZ_E_UNSUPPORTED, "unsupported: merge", "statements are"},
+        {"INSERT INTO t (a) VALUES (1)", FRZ_E_UNSUPPORTED, "unsupported: INSERT of VALUES", ""},
         {"ALTER TABLE t REPLACE COLUMNS (c int)", FRZ_E_UNSUPPORTED,
          "unsupported: ALTER TABLE ... REPLACE", "statements are"},
         {"ALTER TABLE t 5", FRZ_E_ARGUMENT,
@@ -147,7 +148,8 @@ static void parse__mistakes_are_named(void **state)
         {"ALTER TABLE t UNSET TBLPROPERTIES ('a' = 'b')", FRZ_E_ARGUMENT,
          "expected ), found =", "^"},
         {"SELEKT a FROM t", FRZ_E_ARGUMENT,
-         "expected SELECT, UPDATE, DELETE or ALTER TABLE, found SELEKT", "SELEKT a FROM t\n^"},
+         "expected SELECT, UPDATE, DELETE, INSERT or ALTER TABLE, found SELEKT",
+         "SELEKT a FROM t\n^"},
         {"SELECT FROM t", FRZ_E_ARGUMENT, "expected an expression, found FROM",
          "SELECT FROM t\n       ^"},
         {"SELECT a t", FRZ_E_ARGUMENT, "expected FROM, found the end", "SELECT a t\n          ^"},
