@@ -196,6 +196,77 @@ static void race__a_new_schema_computes_again(void **state)
     fixture_close(&f);
 }
 
+/* Bounds that were computed have the old type. */
+static void race__a_type_that_grew_computes_again(void **state)
+{
+    fixture f;
+    two_files(&f, state);
+    update mine = one_update("m", "m + 0.25", "id < %lld", 4);
+    f.rival = rival_by_text;
+    f.rival_sql = "ALTER TABLE " NAME " ALTER COLUMN m TYPE decimal(12, 2)";
+    assert_int_equal(race(&f, &mine, NULL), 1 + 2);
+    fixture_close(&f);
+}
+
+static void race__a_name_that_is_gone_is_an_error(void **state)
+{
+    fixture f;
+    two_files(&f, state);
+    frz_sql_result result = {0};
+    f.rival = rival_by_text;
+    f.rival_sql = "ALTER TABLE " NAME " RENAME COLUMN n TO m2";
+    assert_fails(frz_sql_run(&f.outer, NULL, "UPDATE " NAME " SET n = n + 1", &result, &f.err),
+                 &f.err, FRZ_E_NOT_FOUND, "there is no column \"n\"");
+    assert_null(f.rival);
+    assert_int_equal(count_files(&f, "db/t/data"), 2);
+    assert_ok(
+        frz_sql_run(f.inner, NULL, "ALTER TABLE " NAME " RENAME COLUMN m2 TO n", &result, &f.err),
+        &f.err);
+    check_table(&f, false);
+    fixture_close(&f);
+}
+
+/* The other way round: the change of the schema is planned again for what the update left. */
+static void race__a_column_is_renamed_after_an_update(void **state)
+{
+    fixture f;
+    two_files(&f, state);
+    frz_sql_result result = {0};
+    update theirs = one_update("n", "7", "id >= %lld", 12);
+    f.rival = rival_by_text;
+    f.rival_sql = theirs.sql;
+    assert_true(model_update(&f.now, &theirs, f.sequence + 1) > 0);
+    assert_ok(
+        frz_sql_run(&f.outer, NULL, "ALTER TABLE " NAME " RENAME COLUMN n TO n2", &result, &f.err),
+        &f.err);
+    assert_int_equal(result.report.attempts, 2);
+    assert_int_equal(result.report.snapshot_id, 0);
+    assert_ok(
+        frz_sql_run(f.inner, NULL, "ALTER TABLE " NAME " RENAME COLUMN n2 TO n", &result, &f.err),
+        &f.err);
+    check_table(&f, false);
+    fixture_close(&f);
+}
+
+/* What compaction wrote under an older schema is kept: it has the field ids, and the bounds of its
+ * columns grow with their types. */
+static void race__compaction_goes_on_after_a_type_grew(void **state)
+{
+    fixture f;
+    two_files(&f, state);
+    update before = one_update("m", "m + 0.25", NULL, 0);
+    frz_commit_report report = run_sql(&f, &f.outer, before.sql);
+    follow_update(&f, &before, &report);
+    f.rival = rival_by_text;
+    f.rival_sql = "ALTER TABLE " NAME " ALTER COLUMN m TYPE decimal(12, 2)";
+    assert_ok(frz_compact(&f.outer, NAME, &report, &f.err), &f.err);
+    assert_int_equal(report.attempts, 2);
+    f.sequence++;
+    remember(&f, report.snapshot_id);
+    check_table(&f, true);
+    fixture_close(&f);
+}
+
 static void race__compacted_data_files_are_computed_anew(void **state)
 {
     fixture f;
@@ -322,6 +393,10 @@ int main(void)
         TEST_WITH_ENV(race__overwriting_all_rows_needs_nothing_of_the_other),
         TEST_WITH_ENV(race__lineage_that_is_read_computes_again),
         TEST_WITH_ENV(race__a_new_schema_computes_again),
+        TEST_WITH_ENV(race__a_type_that_grew_computes_again),
+        TEST_WITH_ENV(race__a_name_that_is_gone_is_an_error),
+        TEST_WITH_ENV(race__a_column_is_renamed_after_an_update),
+        TEST_WITH_ENV(race__compaction_goes_on_after_a_type_grew),
         TEST_WITH_ENV(race__compacted_data_files_are_computed_anew),
         TEST_WITH_ENV(race__compaction_keeps_what_it_wrote_for_other_files),
         TEST_WITH_ENV(race__no_row_is_left_to_update),
