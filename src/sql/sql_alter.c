@@ -28,16 +28,6 @@ static frz_code check_column_name(frz_str name, frz_error *err)
     return name.len > 0 ? FRZ_OK : frz_fail(err, FRZ_E_ARGUMENT, "a column name must not be empty");
 }
 
-static const frz_field *field_named(const frz_type *type, frz_str name)
-{
-    for (size_t i = 0; i < type->field_count; i++) {
-        if (frz_str_equal(type->fields[i].name, name)) {
-            return &type->fields[i];
-        }
-    }
-    return NULL;
-}
-
 /* The current schema with another type; the ids that were given stay given. */
 static frz_code plan_schema(const frz_commit_attempt *attempt, const frz_type *type,
                             int32_t last_column_id, frz_commit_plan *plan, frz_error *err)
@@ -98,7 +88,7 @@ static frz_code plan_add_column(const sql_statement *statement, const frz_commit
     frz_code rc = FRZ_OK;
     const frz_type *old = attempt->schema->type;
     int32_t last = attempt->table->metadata.last_column_id;
-    if (field_named(old, statement->column) != NULL) {
+    if (sql_column_is_taken(old, statement->column)) {
         plan->nothing = statement->if_not_exists;
         return plan->nothing ? FRZ_OK : name_is_taken(statement->column, err);
     }
@@ -191,12 +181,16 @@ static frz_code plan_rename(const sql_statement *statement, const frz_commit_att
 {
     frz_code rc = FRZ_OK;
     sql_column column = {0};
+    frz_str name = {0};
     FRZ_TRY(find_column(statement, attempt, "renaming", &column, err));
     FRZ_TRY(check_in_struct(&column, "renaming", err));
-    const frz_field *taken = field_named(sql_column_parent(&column), statement->new_name);
-    if (taken != NULL) {
-        plan->nothing = taken == column.field;
-        return plan->nothing ? FRZ_OK : name_is_taken(statement->new_name, err);
+    if (frz_str_equal(column.field->name, statement->new_name)) {
+        plan->nothing = true;
+        return FRZ_OK;
+    }
+    FRZ_TRY(sql_column_new_name(attempt->arena, &column, statement->new_name, &name, err));
+    if (sql_column_is_taken(attempt->schema->type, name)) {
+        return name_is_taken(name, err);
     }
     FRZ_TRY(check_column_name(statement->new_name, err));
     frz_field field = *column.field;

@@ -49,6 +49,31 @@ out:
     return rc;
 }
 
+bool sql_column_is_taken(const frz_type *type, frz_str name)
+{
+    for (size_t i = 0; i < type->field_count; i++) {
+        frz_str first = type->fields[i].name;
+        size_t below = first.len + 1;
+        if (frz_str_equal(first, name) ||
+            (name.len > below && name.ptr[first.len] == '.' && frz_str_starts_with(name, first) &&
+             sql_column_is_taken(type->fields[i].type,
+                                 (frz_str){name.ptr + below, name.len - below}))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+frz_code sql_column_new_name(frz_arena *arena, const sql_column *column, frz_str last, frz_str *out,
+                             frz_error *err)
+{
+    size_t above = column->name.len - column->field->name.len;
+    char *text =
+        frz_arena_printf(arena, "%.*s%.*s", (int)above, column->name.ptr, FRZ_STR_ARG(last));
+    *out = frz_str_from(text == NULL ? "" : text);
+    return text == NULL ? frz_fail_nomem(err, above + last.len) : FRZ_OK;
+}
+
 /* A copy of a nested type in which one field is another; NULL: is left out. */
 static frz_code with_field(frz_arena *arena, const frz_type *type, size_t place,
                            const frz_field *field, const frz_type **out, frz_error *err)

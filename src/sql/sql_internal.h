@@ -141,6 +141,12 @@ typedef struct sql_column {
 frz_code sql_column_find(frz_arena *arena, const frz_type *struct_type, const frz_str *path,
                          size_t count, sql_column *out, frz_error *err);
 const frz_type *sql_column_parent(const sql_column *column);
+/* Whether a field at any depth has the dotted name: a column "a.b" and a field b of a column a
+ * could not both be named. */
+bool sql_column_is_taken(const frz_type *struct_type, frz_str name);
+/* The column's dotted name with another last part, in the arena. */
+frz_code sql_column_new_name(frz_arena *arena, const sql_column *column, frz_str last, frz_str *out,
+                             frz_error *err);
 /* The schema's struct with another field in the column's place; NULL: without it. */
 frz_code sql_column_replace(frz_arena *arena, const sql_column *column, const frz_field *field,
                             const frz_type **out, frz_error *err);

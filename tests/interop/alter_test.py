@@ -113,6 +113,50 @@ def test_values_of_a_dropped_column_do_not_come_back(story):
     finish(story)
 
 
+def test_a_column_of_an_old_name_on_every_path(story):
+    """Conditions, deletes, updates and feeds find the new column, earlier snapshots the old one."""
+    first = story.table.current
+    story.update({"a": ("a + 5", lambda row: row["a"] + 5)})
+    second = story.table.current
+    story.drop_column("a")
+    story.add_column("a", "int")
+    count = lambda condition, when="": int(story.warehouse.run(
+        "sql", f"SELECT count(*) FROM db.t {when} WHERE {condition}", "--format", "csv").split()[1])
+    assert (count("a IS NULL"), count("a IS NOT NULL"), count("a >= 0")) == (ROWS, 0, 0)
+    assert count("a = 30", f"VERSION AS OF {first}") == count("a = 35", f"VERSION AS OF {second}") == 1
+    assert json.loads(story.warehouse.run("sql", "DELETE FROM db.t WHERE a >= 0", "--json"))["rows"] == 0
+    assert story.warehouse.sql("UPDATE db.t SET b = 'never' WHERE a >= 0")["rows"] == 0
+    story.update({"a": ("COALESCE(a, -1)", lambda row: -1)}, "id = 4", lambda row: row["id"] == 4)
+    lines = story.warehouse.run("changes", "db.t", "--rows", "--format", "jsonl").splitlines()
+    assert [json.loads(line)["a"] for line in lines] == [None, -1]
+    story.update({"a": ("0", lambda row: 0)}, "a IS NULL", lambda row: row["a"] is None)
+    finish(story)
+
+
+def test_dropped_columns_stay_listed_when_their_schema_is_gone(story):
+    """Another writer may expire schemas that no snapshot uses."""
+    story.update({"a": ("a + 5", lambda row: row["a"] + 5), "b": ("'b'", lambda row: "b")})
+    story.drop_column("a")
+
+    def edit(document, schema):
+        document["schemas"] = [schema]
+        document["snapshots"] = document["snapshots"][-1:]
+        del document["snapshots"][0]["parent-snapshot-id"]
+        document["snapshots"][0]["schema-id"] = schema["schema-id"]
+        document["snapshot-log"] = document["snapshot-log"][-1:]
+
+    edit_metadata(story, edit)
+    scanned_alike(story)
+    story.warehouse.run("validate", "db.t")
+    story.warehouse.sql("ALTER TABLE db.t ADD COLUMN a int")
+    rows = [{**row, "a": None} for row in story.plain()]
+    assert story.scanned() == rows
+    assert [field["id"] for field in story.table.schema(story.table.current)["fields"]] == [1, 3, 4, 5]
+    story.warehouse.sql("UPDATE db.t SET a = 1 WHERE id < 3")
+    story.warehouse.run("compact", "db.t")
+    assert story.scanned() == [{**row, "a": 1 if row["id"] < 3 else None} for row in rows]
+
+
 def test_an_id_is_not_given_again_when_the_last_column_went(story):
     story.drop_column("f")
     story.add_column("g", "double")
@@ -324,7 +368,9 @@ def test_fields_of_structs(nested, column, grow):
     ("ALTER COLUMN m.key TYPE string", OTHER, "in the key of a map"),
     ("RENAME COLUMN l.element TO e", OTHER, 'unsupported: renaming "l.element"'),
     ("DROP COLUMN m.value", OTHER, 'unsupported: dropping "m.value"'),
-    ("RENAME COLUMN s.x TO y", OTHER, 'column "y" exists already'),
+    ("RENAME COLUMN s.x TO y", OTHER, 'column "s.y" exists already'),
+    ('RENAME COLUMN id TO "s.y"', OTHER, 'column "s.y" exists already'),
+    ('ADD COLUMN "l.element.x" int', OTHER, 'column "l.element.x" exists already'),
     ("DROP COLUMN s.q", NOT_FOUND, 'there is no column "q"'),
     ("DROP COLUMN s.x.q", NOT_FOUND, 'column "s.x" has no field "q"'),
     ("ALTER COLUMN s TYPE string", USAGE, "cannot become string"),
