@@ -4,14 +4,18 @@
  * Invariants:
  *  1. A file is tracked by the commit from the moment it is finished; one that is not is removed by
  *     its writer. So whatever fails, no file stays behind that nothing knows of.
- *  2. At most OPEN_MAX files are open. If another partition turns up, the file that was written to
- *     least recently is ended; more rows of its partition begin another.
+ *  2. At most OPEN_MAX files are open, fewer of a wide table. If another partition turns up, the
+ *     file that was written to least recently is ended; more rows of its partition begin another.
+ *     Of each batch the partitions whose files are open come first, so that many of them stay so
+ *     when partitions come again and again in the same order.
  *  3. Encoded rows that wait in memory for their row group's end are at most WAITING_MAX bytes, and
  *     those of one batch: the largest row group is ended early.
  */
 #include "rows/rows_internal.h"
 
-#define OPEN_MAX 64
+#define OPEN_MAX 512
+#define OPEN_MIN 16
+#define OPEN_COLUMNS 65536 /* of all open files, each of which has buffers */
 #define WAITING_MAX ((size_t)512 << 20)
 #define FIRST_SLOTS 64
 
@@ -34,7 +38,7 @@ struct rows_files {
     size_t part_count, part_capacity;
     size_t *slots; /* by hash of the key: index in parts + 1; 0: free */
     size_t slot_count;
-    size_t open_count;
+    size_t open_count, open_max;
     uint64_t clock;
     rows_file *finished;
     size_t finished_count, finished_capacity;
@@ -86,7 +90,7 @@ static frz_code begin_file(rows_files *files, open_file *part, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     const frz_commit_attempt *attempt = files->attempt;
-    if (files->open_count >= OPEN_MAX) {
+    if (files->open_count >= files->open_max) {
         FRZ_TRY(end_oldest(files, err));
     }
     FRZ_TRY(frz_commit_new_path(attempt, ".parquet", &part->location, err));
@@ -259,6 +263,22 @@ static void drop_selection(rows_files *files, open_file *part)
     part->selected = 0;
 }
 
+/* Those whose files are open, or all that are left. */
+static frz_code write_routed(rows_files *files, const struct ArrowArray *batch, const size_t *parts,
+                             bool only_open, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    for (int64_t row = 0; row < batch->length; row++) {
+        open_file *part = &files->parts[parts[row]];
+        if (part->selected > 0 && (part->writer != NULL || !only_open)) {
+            FRZ_TRY(write_selected(files, part, batch, err));
+            drop_selection(files, part);
+        }
+    }
+out:
+    return rc;
+}
+
 static frz_code write_parts(rows_files *files, const struct ArrowArray *batch, frz_error *err)
 {
     frz_code rc = FRZ_OK;
@@ -271,13 +291,8 @@ static frz_code write_parts(rows_files *files, const struct ArrowArray *batch, f
     for (int64_t row = 0; row < batch->length; row++) {
         FRZ_TRY(select_row(files, &files->parts[parts[row]], row, batch->length, err));
     }
-    for (int64_t row = 0; row < batch->length; row++) {
-        open_file *part = &files->parts[parts[row]];
-        if (part->selected > 0) {
-            FRZ_TRY(write_selected(files, part, batch, err));
-            drop_selection(files, part);
-        }
-    }
+    FRZ_TRY(write_routed(files, batch, parts, true, err));
+    FRZ_TRY(write_routed(files, batch, parts, false, err));
 out:
     frz_free(env, parts);
     return rc;
@@ -341,6 +356,8 @@ frz_code rows_files_new(const frz_commit_attempt *attempt, const rows_files_opti
         return frz_fail_nomem(err, sizeof *files);
     }
     *files = (rows_files){.attempt = attempt, .options = *options, .arena = arena, .tuple = tuple};
+    files->open_max = OPEN_COLUMNS / FRZ_MAX(options->type->field_count, (size_t)1);
+    files->open_max = FRZ_MAX(FRZ_MIN(files->open_max, (size_t)OPEN_MAX), (size_t)OPEN_MIN);
     files->key = (frz_buf)FRZ_BUF_INIT(attempt->env, FRZ_BUF_NO_LIMIT);
     *out = files;
     return FRZ_OK;
