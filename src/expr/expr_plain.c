@@ -71,13 +71,13 @@ frz_code expr_plain_field(frz_arena *arena, const struct ArrowSchema *column, fr
     char text[64];
     FRZ_TRY(root_of(arena, &column, 1, &root, err));
     rc = frz_type_from_arrow_native(arena, &root, &native, err);
-    FRZ_TRY(frz_context(err, rc, "a condition"));
+    FRZ_TRY(frz_context(err, rc, "an expression"));
     frz_field field = native->fields[0];
     if (field.type->id == FRZ_TYPE_FOREIGN) {
         frz_type_id id = table_type(field.type->foreign);
         if (id == FRZ_TYPE_UNKNOWN) {
             rc = frz_fail(err, FRZ_E_UNSUPPORTED,
-                          "unsupported: a condition on column \"%.*s\" of type %s",
+                          "unsupported: an expression over column \"%.*s\" of type %s",
                           FRZ_STR_ARG(field.name), frz_type_text(field.type, text, sizeof text));
             goto out;
         }
@@ -136,10 +136,11 @@ static frz_code widen_values(const frz_field *field, const struct ArrowArray *sr
         }
         int64_t value = load_integer(foreign, src->buffers[1], i);
         if (!widen_integer(foreign, &value) && !frz_is_null(src, i)) {
-            return frz_fail(err, FRZ_E_UNSUPPORTED,
-                            "unsupported: a condition on a value of column \"%.*s\" that is too "
-                            "large for long",
-                            FRZ_STR_ARG(field->name));
+            return frz_fail(
+                err, FRZ_E_UNSUPPORTED,
+                "unsupported: an expression over a value of column \"%.*s\" that is too "
+                "large for long",
+                FRZ_STR_ARG(field->name));
         }
         if (width == sizeof(int32_t)) {
             ((int32_t *)(void *)out)[i] = (int32_t)value;

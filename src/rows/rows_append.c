@@ -9,8 +9,6 @@
 #include "rows/rows_internal.h"
 #include "rows/rows_source.h"
 
-#define TARGET_BYTES (INT64_C(512) << 20)
-
 typedef struct append_job {
     const frz_env *env;
     const char *const *files; /* NULL: the stream */
@@ -111,14 +109,7 @@ static frz_code plan_writing(append_job *job, const frz_commit_attempt *attempt,
     FRZ_TRY(rows_partitioning_of(metadata, job->type, &job->arena, &job->partitioning, err));
     *out = (rows_files_options){.type = job->type, .partitioning = &job->partitioning};
     FRZ_TRY(frz_write_parquet_options(metadata, &out->write, err));
-    FRZ_TRY(frz_metadata_property_i64(metadata, "write.target-file-size-bytes", TARGET_BYTES,
-                                      &out->target_bytes, err));
-    if (out->target_bytes <= 0) {
-        rc = frz_fail(err, FRZ_E_ARGUMENT,
-                      "table property write.target-file-size-bytes: expected a positive number, "
-                      "found %lld",
-                      (long long)out->target_bytes);
-    }
+    FRZ_TRY(frz_write_target_bytes(metadata, &out->target_bytes, err));
 out:
     return rc;
 }

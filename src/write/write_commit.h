@@ -143,6 +143,8 @@ frz_code frz_write_durable(const frz_metadata *metadata, bool *out, frz_error *e
 struct frz_parquet_write_options;
 frz_code frz_write_parquet_options(const frz_metadata *metadata,
                                    struct frz_parquet_write_options *out, frz_error *err);
+/* write.target-file-size-bytes: a new data file that has so many is ended. */
+frz_code frz_write_target_bytes(const frz_metadata *metadata, int64_t *out, frz_error *err);
 
 /* FRZ_E_ARGUMENT for a property that is not the user's to set. */
 frz_code frz_write_check_key(frz_str key, frz_error *err);

@@ -9,6 +9,8 @@
 #define PAGE_BYTES_MAX (64 << 20)
 #define GROUP_BYTES_MIN (64 << 10)
 #define GROUP_BYTES_MAX (INT64_C(1) << 40)
+#define TARGET_BYTES (INT64_C(512) << 20)
+#define TARGET_BYTES_MAX (INT64_C(1) << 50)
 #define LEVEL_UNSET INT64_MIN
 
 /* Codecs by the names that Iceberg gives them, with the levels that each understands. */
@@ -125,6 +127,12 @@ out:
     return rc;
 }
 
+frz_code frz_write_target_bytes(const frz_metadata *metadata, int64_t *out, frz_error *err)
+{
+    return property_in_range(metadata, "write.target-file-size-bytes", TARGET_BYTES, 1,
+                             TARGET_BYTES_MAX, out, err);
+}
+
 /* ---- commits ---- */
 
 frz_code frz_write_retry_limits(const frz_metadata *metadata, frz_retry_limits *out, frz_error *err)
@@ -172,11 +180,12 @@ frz_code frz_write_check_properties(const frz_metadata *metadata, frz_error *err
 {
     frz_code rc = FRZ_OK;
     bool durable;
-    int64_t versions, root_limit;
+    int64_t versions, root_limit, target_bytes;
     frz_retry_limits limits;
     frz_parquet_write_options options;
     FRZ_TRY(frz_write_durable(metadata, &durable, err));
     FRZ_TRY(frz_write_parquet_options(metadata, &options, err));
+    FRZ_TRY(frz_write_target_bytes(metadata, &target_bytes, err));
     FRZ_TRY(frz_write_retry_limits(metadata, &limits, err));
     FRZ_TRY(frz_metadata_property_i64(metadata, "write.metadata.previous-versions-max", 1,
                                       &versions, err));

@@ -145,6 +145,13 @@ def test_files_end_at_the_target_size(table, tmp_path):
     table.run("validate", NAME)
 
 
+def test_a_target_size_that_makes_no_sense_is_not_set(table):
+    for value in ("0", "-1", "many"):
+        error = refused(table, "sql", f"ALTER TABLE {NAME} SET TBLPROPERTIES "
+                                      f"('write.target-file-size-bytes' = '{value}')")
+        assert "write.target-file-size-bytes" in error
+
+
 # ---- INSERT ----
 
 
