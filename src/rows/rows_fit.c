@@ -22,7 +22,8 @@ struct rows_fit {
     frz_arena arena;
     struct ArrowSchema schema;
     expr_plain *plain;
-    frz_field *found; /* the columns of the source */
+    frz_field *found;        /* the columns of the source */
+    const frz_type **nested; /* their own types where these are rebuilt; NULL: they are not */
     const frz_type *source;
     const frz_type *table;
     fit_column *columns;
@@ -61,6 +62,10 @@ static frz_code check_types(const frz_field *found, const frz_field *field,
 {
     char have[TYPE_TEXT], want[TYPE_TEXT];
     const frz_type *from = found->type, *to = field->type;
+    if (frz_type_is_nested(from) && from->id == to->id) {
+        return frz_context(err, rows_nested_check(from, to, err), "column \"%.*s\"",
+                           FRZ_STR_ARG(field->name));
+    }
     bool fits = from->id == FRZ_TYPE_UNKNOWN || frz_type_same_shape(from, to) ||
                 frz_type_promotes(from, to) ||
                 (options->assign && !frz_type_is_nested(from) && !frz_type_is_nested(to));
@@ -92,6 +97,11 @@ static frz_code plan_column(rows_fit *fit, const rows_fit_options *options, size
         fit->found[i].type = field->type;
     }
     FRZ_TRY(check_types(&fit->found[i], field, options, err));
+    if (frz_type_is_nested(field->type) && fit->found[i].type->id == field->type->id &&
+        !frz_type_same_shape(fit->found[i].type, field->type)) {
+        fit->nested[i] = fit->found[i].type;
+        fit->found[i].type = field->type;
+    }
     fit->found[i].id = (int32_t)place + 1;
     /* names may need quotes, and the source's need not be unique in themselves */
     fit->found[i].name = field->name;
@@ -161,7 +171,8 @@ static frz_code plan_source(rows_fit *fit, frz_error *err)
     frz_code rc = FRZ_OK;
     size_t count = (size_t)fit->schema.n_children;
     fit->found = frz_arena_array(&fit->arena, count, sizeof *fit->found);
-    if (fit->found == NULL) {
+    fit->nested = frz_arena_array(&fit->arena, count, sizeof *fit->nested);
+    if (fit->found == NULL || fit->nested == NULL) {
         return frz_fail_nomem(err, count * sizeof *fit->found);
     }
     for (size_t i = 0; i < count; i++) {
@@ -265,6 +276,18 @@ static frz_code next_plain(rows_fit *fit, struct ArrowArray *out, frz_error *err
     }
 }
 
+static frz_code fit_nested(const rows_fit *fit, struct ArrowArray *plain, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    for (int64_t i = 0; rc == FRZ_OK && i < plain->n_children; i++) {
+        if (fit->nested[i] != NULL) {
+            rc = rows_nested_fit(fit->env, fit->nested[i], fit->found[i].type, plain->children[i],
+                                 err);
+        }
+    }
+    return rc;
+}
+
 static frz_code fit_column_rows(const rows_fit *fit, const fit_column *column,
                                 const struct ArrowArray *plain, struct ArrowArray *out,
                                 frz_error *err)
@@ -313,6 +336,7 @@ frz_code rows_fit_next(rows_fit *fit, struct ArrowArray *out, frz_error *err)
         }
     }
     FRZ_TRY(next_plain(fit, &plain, err));
+    FRZ_TRY(fit_nested(fit, &plain, err));
     FRZ_TRY(fit_rows(fit, &plain, out, err));
     fit->done += plain.length;
 out:

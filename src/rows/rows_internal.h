@@ -29,6 +29,15 @@ void rows_fit_close(rows_fit *fit); /* NULL is fine */
 /* The next rows as a batch of the table's fields; FRZ_END behind the last. */
 frz_code rows_fit_next(rows_fit *fit, struct ArrowArray *out, frz_error *err);
 
+/* ---- nested columns (rows_nested.c) ---- */
+
+/* FRZ_E_ARGUMENT unless values of one type become values of the other: members by name, promoted.
+ */
+frz_code rows_nested_check(const frz_type *from, const frz_type *to, frz_error *err);
+/* Replace an array of our own by one of the other type. */
+frz_code rows_nested_fit(const frz_env *env, const frz_type *from, const frz_type *to,
+                         struct ArrowArray *array, frz_error *err);
+
 /* ---- partition tuples (rows_partition.c) ---- */
 
 typedef struct rows_partition_field {

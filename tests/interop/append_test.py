@@ -129,6 +129,38 @@ def test_nested_columns(warehouse, tmp_path):
     warehouse.run("validate", NAME)
 
 
+def test_nested_columns_that_differ(warehouse, tmp_path):
+    rows = pa.table({
+        "place": [{"x": 1, "at": {"lat": 1.5, "long": 2.5}}, None],
+        "list": [[{"a": 1}], []],
+        "map": pa.array([[("k", [1])], None], pa.map_(pa.string(), pa.list_(pa.int64()))),
+    })
+    warehouse.run("import", NAME, write(tmp_path, "a.parquet", rows))
+    at = pa.struct([("long", pa.float32())])
+    other = pa.table({
+        "map": pa.array([[("k", [7, None]), ("l", None)], [], None],
+                        pa.map_(pa.large_string(), pa.list_(pa.int32()))),
+        "list": pa.array([[{"a": 3}, None], None, [{"a": None}]],
+                         pa.list_(pa.struct([("a", pa.int32())]))),
+        "place": pa.array([{"at": {"long": 0.5}, "x": 2}, {"at": None, "x": 3}, None],
+                          pa.struct([("at", at), ("x", pa.int32())])),
+    })
+    for name in ("b.parquet", "b.arrow"):
+        warehouse.run("append", NAME, write(tmp_path, name, other))
+    pairs = [[{"key": "k", "value": [7, None]}, {"key": "l", "value": None}], [], None]
+    lists = [[{"a": 3}, None], None, [{"a": None}]]
+    places = [{"x": 2, "at": {"lat": None, "long": 0.5}}, {"x": 3, "at": None}, None]
+    wanted = [{"place": p, "list": l, "map": m} for p, l, m in zip(places, lists, pairs)]
+    assert scan(warehouse)[2:] == 2 * wanted
+    warehouse.run("validate", NAME)
+    bad = pa.table({"place": [{"x": 1, "y": 2}]})
+    assert 'the table has no field "y" there' in refused(
+        warehouse, "append", NAME, write(tmp_path, "c.parquet", bad))
+    bad = pa.table({"list": [[{"a": "text"}]]})
+    error = refused(warehouse, "append", NAME, write(tmp_path, "d.parquet", bad))
+    assert 'column "list"' in error and "expected long, found string" in error
+
+
 def test_no_rows_make_no_snapshot(table, tmp_path):
     before = table.table(NAME).current
     empty = write(tmp_path, "empty.parquet", numbers(0, 0))
