@@ -282,6 +282,27 @@ def test_two_appenders_at_once(table, tmp_path):
     table.run("validate", NAME)
 
 
+def test_columns_that_change_while_rows_come(warehouse, tmp_path):
+    """A file that was written before a column was renamed, widened or added is committed behind it."""
+    rows = pa.table({"id": pa.array(range(50), pa.int64()), "n": pa.array(range(50), pa.int32())})
+    path = write(tmp_path, "rows.parquet", rows)
+    warehouse.run("import", NAME, path)
+    changes = ["ALTER COLUMN n TYPE long", "ADD COLUMN extra string DEFAULT 'x'",
+               "ADD COLUMN more double", "ALTER COLUMN more TYPE double"]
+    frazil = [str(BUILD / "bin" / "frazil"), "--warehouse", str(warehouse.folder)]
+    appended = 1
+    for change in changes:
+        running = [subprocess.Popen([*frazil, "append", NAME, path], stdout=subprocess.DEVNULL)
+                   for _ in range(4)]
+        warehouse.run("sql", f"ALTER TABLE {NAME} {change}")
+        assert [process.wait() for process in running] == [0] * 4
+        appended += 4
+    read = scan(warehouse, "--where", "n >= 0 AND extra = 'x'")
+    assert sorted(row["n"] for row in read) == sorted(appended * list(range(50)))
+    assert sorted(row["id"] for row in read) == sorted(row["n"] for row in read)
+    warehouse.run("validate", NAME)
+
+
 # ---- partitions ----
 
 EPOCH = datetime.datetime(1970, 1, 1)
