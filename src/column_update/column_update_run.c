@@ -38,7 +38,7 @@ typedef struct update_attempt {
     update_job *job;
     const frz_commit_attempt *commit;
     frz_commit_plan *plan;
-    frz_delete_index *deletes; /* NULL: there are no delete files */
+    frz_live_files files;
     frz_commit_vectors vectors;
     bool sync_each; /* files are synced one by one */
 } update_attempt;
@@ -259,36 +259,12 @@ static frz_code build_entry(update_attempt *a, const frz_entry *entry, frz_error
     done_file *done = find_done(job, entry);
     if (done == NULL || !values_hold(job, done, a->commit, entry)) {
         FRZ_TRY(remember(job, a->commit, entry, &done, err));
-        FRZ_TRY(update_file(&job->plan, a->commit, entry, a->deletes, a->sync_each, &done->result,
-                            err));
+        FRZ_TRY(update_file(&job->plan, a->commit, entry, a->files.deletes, a->sync_each,
+                            &done->result, err));
     }
     if (done->result.location != NULL) {
         FRZ_TRY(add_change(a, entry, done, err));
     }
-out:
-    return rc;
-}
-
-/* The data files that may hold rows to update, and what deletes rows of them. */
-static frz_code find_files(update_attempt *a, frz_file_plan **files,
-                           const frz_entry *const **entries, size_t *count, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    const frz_commit_attempt *commit = a->commit;
-    const frz_file_plan_options options = {.snapshot = commit->parent,
-                                           .schema = commit->schema,
-                                           .filter = a->job->plan.filter,
-                                           .all_stats = true,
-                                           .tree = commit->tree};
-    const frz_delete_options deletes = {.schema = commit->schema};
-    if (commit->tree == NULL) {
-        return FRZ_OK;
-    }
-    if (frz_tree_has_delete_files(commit->tree)) {
-        FRZ_TRY(frz_delete_index_open(commit->table, commit->tree, &deletes, &a->deletes, err));
-    }
-    FRZ_TRY(frz_file_plan_open(commit->table, &options, files, err));
-    FRZ_TRY(frz_file_plan_collect(*files, commit->arena, entries, count, err));
 out:
     return rc;
 }
@@ -299,18 +275,17 @@ static frz_code build(void *ctx, const frz_commit_attempt *attempt, frz_commit_p
     frz_code rc = FRZ_OK;
     update_job *job = ctx;
     update_attempt a = {.job = job, .commit = attempt, .plan = plan};
-    frz_file_plan *files = NULL;
-    const frz_entry *const *entries = NULL;
-    size_t count = 0;
     frz_commit_vectors_init(&a.vectors, attempt);
     sort_done(job);
     update_plan_unbind(&job->plan);
     FRZ_TRY(update_plan_bind(&job->plan, &attempt->table->metadata, attempt->schema, err));
-    FRZ_TRY(find_files(&a, &files, &entries, &count, err));
+    FRZ_TRY(frz_live_files_find(attempt->table, attempt->parent, attempt->schema, attempt->tree,
+                                job->plan.filter, attempt->arena, &a.files, err));
+    size_t count = a.files.count;
     a.sync_each = frz_commit_sync_each(attempt, count);
     for (size_t i = 0; i < count; i++) {
         FRZ_TRY(frz_progress(job->env, "update", i, count, err));
-        FRZ_TRY(build_entry(&a, entries[i], err));
+        FRZ_TRY(build_entry(&a, a.files.entries[i], err));
     }
     FRZ_TRY(frz_progress(job->env, "update", count, count, err));
     FRZ_TRY(frz_commit_vectors_finish(&a.vectors, a.sync_each, err));
@@ -318,8 +293,7 @@ static frz_code build(void *ctx, const frz_commit_attempt *attempt, frz_commit_p
     plan->nothing = plan->data_files == 0;
 out:
     frz_commit_vectors_reset(&a.vectors);
-    frz_file_plan_close(files);
-    frz_delete_index_free(a.deletes);
+    frz_live_files_reset(&a.files);
     return rc;
 }
 

@@ -20,7 +20,7 @@ typedef struct compact_job {
     size_t result_count, result_capacity;
     frz_parquet_write_options options;
     frz_metrics_config metrics;
-    frz_delete_index *deletes; /* of the attempt; NULL: there are no delete files */
+    frz_live_files files; /* of the attempt */
     bool durable;
     int64_t done_rows, total_rows;
 } compact_job;
@@ -89,8 +89,8 @@ static frz_code compact_entry(compact_job *job, const frz_commit_attempt *attemp
     compact_result *result = &job->results[job->result_count];
     *result = (compact_result){0};
     FRZ_TRY(keep_identity(&job->arena, entry, &result->source, err));
-    FRZ_TRY(frz_compact_file(attempt, entry, job->deletes, &job->options, job->durable, &job->arena,
-                             &result->file, err));
+    FRZ_TRY(frz_compact_file(attempt, entry, job->files.deletes, &job->options, job->durable,
+                             &job->arena, &result->file, err));
     job->result_count++;
     *out = result;
 out:
@@ -155,37 +155,25 @@ out:
     return rc;
 }
 
-/* Data files that have column files. */
-static frz_code find_files(compact_job *job, const frz_commit_attempt *attempt,
-                           const frz_entry ***out, size_t *count, frz_error *err)
+/* Of the live data files those that have column files. */
+static frz_code choose_files(compact_job *job, const frz_commit_attempt *attempt,
+                             const frz_entry ***out, size_t *count, frz_error *err)
 {
-    frz_code rc = FRZ_OK;
-    frz_file_plan *plan = NULL;
-    const frz_entry *const *entries = NULL;
-    size_t all = 0;
-    const frz_file_plan_options options = {.snapshot = attempt->parent,
-                                           .schema = attempt->schema,
-                                           .all_stats = true,
-                                           .tree = attempt->tree};
+    const frz_live_files *files = &job->files;
+    const frz_entry **chosen = frz_arena_array(attempt->arena, files->count, sizeof *chosen);
     *count = 0;
     job->done_rows = job->total_rows = 0;
-    if (attempt->tree == NULL) {
-        return FRZ_OK;
+    if (chosen == NULL) {
+        return frz_fail_nomem(err, files->count * sizeof *chosen);
     }
-    FRZ_TRY(frz_file_plan_open(attempt->table, &options, &plan, err));
-    FRZ_TRY(frz_file_plan_collect(plan, attempt->arena, &entries, &all, err));
-    const frz_entry **chosen = frz_arena_array(attempt->arena, all, sizeof *chosen);
-    FRZ_TRY(chosen == NULL ? frz_fail_nomem(err, all * sizeof *chosen) : FRZ_OK);
-    for (size_t i = 0; i < all; i++) {
-        if (entries[i]->column_file_count > 0) {
-            chosen[(*count)++] = entries[i];
-            job->total_rows += entries[i]->record_count;
+    for (size_t i = 0; i < files->count; i++) {
+        if (files->entries[i]->column_file_count > 0) {
+            chosen[(*count)++] = files->entries[i];
+            job->total_rows += files->entries[i]->record_count;
         }
     }
     *out = chosen;
-out:
-    frz_file_plan_close(plan);
-    return rc;
+    return FRZ_OK;
 }
 
 static frz_code compact_build(void *ctx, const frz_commit_attempt *attempt, frz_commit_plan *plan,
@@ -196,14 +184,12 @@ static frz_code compact_build(void *ctx, const frz_commit_attempt *attempt, frz_
     const frz_entry **entries = NULL;
     size_t count = 0;
     const frz_metadata *metadata = &attempt->table->metadata;
-    FRZ_TRY(find_files(job, attempt, &entries, &count, err));
+    FRZ_TRY(frz_live_files_find(attempt->table, attempt->parent, attempt->schema, attempt->tree,
+                                NULL, attempt->arena, &job->files, err));
+    FRZ_TRY(choose_files(job, attempt, &entries, &count, err));
     plan->nothing = count == 0;
     if (plan->nothing) {
         goto out;
-    }
-    if (frz_tree_has_delete_files(attempt->tree)) {
-        const frz_delete_options options = {.schema = attempt->schema};
-        FRZ_TRY(frz_delete_index_open(attempt->table, attempt->tree, &options, &job->deletes, err));
     }
     plan->operation = "replace";
     job->durable = frz_commit_sync_each(attempt, count);
@@ -216,8 +202,7 @@ static frz_code compact_build(void *ctx, const frz_commit_attempt *attempt, frz_
     FRZ_TRY(frz_progress(job->env, "compact", (uint64_t)job->total_rows, (uint64_t)job->total_rows,
                          err));
 out:
-    frz_delete_index_free(job->deletes);
-    job->deletes = NULL;
+    frz_live_files_reset(&job->files);
     return rc;
 }
 

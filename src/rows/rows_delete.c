@@ -21,7 +21,7 @@ typedef struct row_delete {
     frz_commit_plan *plan;
     frz_bound_expr *filter;    /* NULL: all rows */
     const frz_type *read_type; /* what the filter reads */
-    frz_delete_index *deletes; /* NULL: there are no delete files */
+    frz_live_files files;
     frz_commit_vectors vectors;
 } row_delete;
 
@@ -169,7 +169,7 @@ static frz_code delete_from(row_delete *d, const frz_entry *entry, frz_error *er
 {
     frz_code rc = FRZ_OK;
     frz_live live = {.env = d->env};
-    FRZ_TRY(frz_live_open(&live, d->deletes, d->commit->table, entry, err));
+    FRZ_TRY(frz_live_open(&live, d->files.deletes, d->commit->table, entry, err));
     rc =
         d->filter == NULL ? remove_all(d, entry, &live, err) : delete_matches(d, entry, &live, err);
 out:
@@ -197,53 +197,27 @@ out:
     return rc;
 }
 
-static frz_code find_files(row_delete *d, frz_file_plan **files, const frz_entry *const **entries,
-                           size_t *count, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    const frz_commit_attempt *commit = d->commit;
-    const frz_file_plan_options options = {.snapshot = commit->parent,
-                                           .schema = commit->schema,
-                                           .filter = d->filter,
-                                           .all_stats = true,
-                                           .tree = commit->tree};
-    const frz_delete_options deletes = {.schema = commit->schema};
-    if (commit->tree == NULL) {
-        return FRZ_OK;
-    }
-    if (frz_tree_has_delete_files(commit->tree)) {
-        FRZ_TRY(frz_delete_index_open(commit->table, commit->tree, &deletes, &d->deletes, err));
-    }
-    FRZ_TRY(frz_file_plan_open(commit->table, &options, files, err));
-    FRZ_TRY(frz_file_plan_collect(*files, commit->arena, entries, count, err));
-out:
-    return rc;
-}
-
 static frz_code build(void *ctx, const frz_commit_attempt *attempt, frz_commit_plan *plan,
                       frz_error *err)
 {
     frz_code rc = FRZ_OK;
     const delete_job *job = ctx;
     row_delete d = {.env = job->env, .commit = attempt, .plan = plan};
-    frz_file_plan *files = NULL;
-    const frz_entry *const *entries = NULL;
-    size_t count = 0;
     frz_commit_vectors_init(&d.vectors, attempt);
     FRZ_TRY(bind(&d, job->where, err));
-    FRZ_TRY(find_files(&d, &files, &entries, &count, err));
-    for (size_t i = 0; i < count; i++) {
-        FRZ_TRY(frz_progress(job->env, "delete", i, count, err));
-        FRZ_TRY(delete_from(&d, entries[i], err));
+    FRZ_TRY(frz_live_files_find(attempt->table, attempt->parent, attempt->schema, attempt->tree,
+                                d.filter, attempt->arena, &d.files, err));
+    for (size_t i = 0; i < d.files.count; i++) {
+        FRZ_TRY(frz_progress(job->env, "delete", i, d.files.count, err));
+        FRZ_TRY(delete_from(&d, d.files.entries[i], err));
     }
-    FRZ_TRY(frz_progress(job->env, "delete", count, count, err));
+    FRZ_TRY(frz_progress(job->env, "delete", d.files.count, d.files.count, err));
     FRZ_TRY(frz_commit_vectors_finish(&d.vectors, frz_commit_sync_each(attempt, 1), err));
     plan->operation = "delete";
     plan->nothing = plan->data_files == 0;
 out:
     frz_commit_vectors_reset(&d.vectors);
-    frz_file_plan_close(files);
-    frz_delete_index_free(d.deletes);
+    frz_live_files_reset(&d.files);
     frz_bound_expr_free(d.filter);
     return rc;
 }

@@ -7,6 +7,34 @@
  */
 #include "scan/scan_live.h"
 
+frz_code frz_live_files_find(const frz_table *table, const frz_snapshot *snapshot,
+                             const frz_schema *schema, frz_tree *tree, const frz_bound_expr *filter,
+                             frz_arena *arena, frz_live_files *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const frz_delete_options deletes = {.schema = schema};
+    const frz_file_plan_options options = {
+        .snapshot = snapshot, .schema = schema, .filter = filter, .all_stats = true, .tree = tree};
+    *out = (frz_live_files){0};
+    if (tree == NULL) {
+        return FRZ_OK;
+    }
+    if (frz_tree_has_delete_files(tree)) {
+        FRZ_TRY(frz_delete_index_open(table, tree, &deletes, &out->deletes, err));
+    }
+    FRZ_TRY(frz_file_plan_open(table, &options, &out->plan, err));
+    FRZ_TRY(frz_file_plan_collect(out->plan, arena, &out->entries, &out->count, err));
+out:
+    return rc;
+}
+
+void frz_live_files_reset(frz_live_files *files)
+{
+    frz_file_plan_close(files->plan);
+    frz_delete_index_free(files->deletes);
+    *files = (frz_live_files){0};
+}
+
 frz_code frz_live_open(frz_live *live, frz_delete_index *index, const frz_table *table,
                        const frz_entry *entry, frz_error *err)
 {

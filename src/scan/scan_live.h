@@ -5,7 +5,27 @@
 #define FRZ_SCAN_LIVE_H
 
 #include "scan/scan_deletes.h"
+#include "scan/scan_plan.h"
 #include "scan/scan_stitch.h"
+
+/* ---- the files that a change may touch ---- */
+
+typedef struct frz_live_files {
+    frz_file_plan *plan;
+    frz_delete_index *deletes; /* NULL: there are no delete files */
+    const frz_entry *const *entries;
+    size_t count;
+} frz_live_files;
+
+/* The live entries that a filter does not rule out, with all statistics, and what deletes rows of
+ * them. tree NULL: there are none. They live as long as the arena and the tree. Reset also after a
+ * failure. */
+frz_code frz_live_files_find(const frz_table *table, const frz_snapshot *snapshot,
+                             const frz_schema *schema, frz_tree *tree, const frz_bound_expr *filter,
+                             frz_arena *arena, frz_live_files *out, frz_error *err);
+void frz_live_files_reset(frz_live_files *files);
+
+/* ---- the rows of one of them ---- */
 
 /* What tells the live rows of one file. Reset also after a failure. */
 typedef struct frz_live {
