@@ -51,7 +51,8 @@ static uint8_t next_byte(choices *c)
 
 static frz_str next_bytes(choices *c)
 {
-    size_t len = FRZ_MIN((size_t)next_byte(c), (size_t)(c->end - c->at));
+    size_t wanted = next_byte(c);
+    size_t len = FRZ_MIN(wanted, (size_t)(c->end - c->at));
     frz_str bytes = {(const char *)c->at, len};
     c->at += len;
     return bytes;

@@ -184,7 +184,8 @@ static frz_code add_part(unshredder *u, const shape *field, size_t start)
 
 static frz_variant_part *parts_from(const unshredder *u, size_t first)
 {
-    return (frz_variant_part *)(void *)u->parts.data + first;
+    frz_variant_part *parts = (frz_variant_part *)(void *)u->parts.data;
+    return parts == NULL ? NULL : parts + first; /* there may have been none so far */
 }
 
 static size_t part_count(const unshredder *u)
