@@ -16,9 +16,10 @@ WORK = ROOT / "build" / "bench" / "parquet"
 COLUMNS = 4  # of each file; "one" reads the second
 LIBRARIES = ["frazil", "pyarrow", "duckdb", "polars", "carquet"]
 CODECS = ["none", "snappy", "zstd"]
-TURNS = 2  # of each library for each cell, each of about
-TURN_SECONDS = 0.09
+TURN_SECONDS = 0.09  # about, of a library's turn at a cell
 TURN_LEAST, TURN_MOST = 2, 20  # repetitions
+LEAST_TURNS, MOST_TURNS = 3, 12  # of each library for each cell: until no least time falls
+FALLS = 0.98  # to less than this of what it was, in a turn
 SLOWER, LARGER = 1.05, 1.02  # ratios that are marked
 
 
@@ -241,20 +242,30 @@ class Library:
         self.out.unlink(missing_ok=True)
 
 
+def measure_turn(libraries, cell, figures):
+    """Each library once; true if a least time fell by much."""
+    fell = False
+    for name, library in libraries.items():
+        if "error" in figures.get(name, {}):
+            continue
+        figure = library.measure(cell, TURN_SECONDS)
+        before = figures.get(name, {}).get("seconds")
+        if before is None or figure.get("seconds", 0) < before:
+            fell |= before is None or figure.get("seconds", 0) < before * FALLS
+            figures[name] = figure
+    return fell
+
+
 def measure_cells(threads, cells):
     """Name of a library -> a figure for each cell. The libraries take turns, so that a machine
-    whose speed varies is the same for all."""
+    whose speed varies is the same for all, until the least times stay."""
     libraries = {name: Library(name, threads) for name in LIBRARIES}
     results = {name: [] for name in LIBRARIES}
     for cell in cells:
         figures = {}
-        for _ in range(TURNS):
-            for name, library in libraries.items():
-                if "error" in figures.get(name, {}):
-                    continue
-                figure = library.measure(cell, TURN_SECONDS)
-                if name not in figures or figure.get("seconds", 0) < figures[name]["seconds"]:
-                    figures[name] = figure
+        for turn in range(MOST_TURNS):
+            if not measure_turn(libraries, cell, figures) and turn + 1 >= LEAST_TURNS:
+                break
         for name in LIBRARIES:
             results[name].append(figures[name])
     for library in libraries.values():
