@@ -1,19 +1,14 @@
 /*
- * One data file's column file: read what the expressions need, compute, carry the other rows over,
- * write. Rows before the first match are read again only if there is a match, so that a file
- * without one costs no write. spec: column files, writer procedure
+ * One data file's column file: new values, and the old ones of the other rows carried over. Rows
+ * before the first match are read again only if there is a match, so that a file without one costs
+ * no write. spec: column files, writer procedure
  */
 #include "column_update/column_update_internal.h"
 
 typedef struct file_update {
     const update_plan *plan;
     const frz_commit_attempt *attempt;
-    const frz_entry *entry;
-    frz_stitch *stitch;
-    frz_live live;
-    const frz_type *read_type; /* the plan's, and what finding deleted rows takes */
-    frz_arena arena;           /* of types */
-    bool leaves_partition;
+    update_reader reader;
     frz_parquet_writer *writer; /* NULL until a row matches */
     char *location;
     bool sync_each;            /* files are synced one by one */
@@ -41,7 +36,8 @@ static frz_code open_writer(file_update *update, frz_error *err)
     frz_parquet_write_options opts = FRZ_PARQUET_WRITE_OPTIONS_INIT;
     const frz_table *table = update->attempt->table;
     FRZ_TRY(frz_write_parquet_options(&table->metadata, &opts, err));
-    FRZ_TRY(frz_stitch_group_ends(update->stitch, &update->group_ends, &update->group_count, err));
+    FRZ_TRY(frz_stitch_group_ends(update->reader.stitch, &update->group_ends, &update->group_count,
+                                  err));
     opts.group_bytes = SIZE_MAX; /* groups end where the base file's do */
     opts.group_rows = 0;
     opts.durable = update->sync_each;
@@ -98,7 +94,7 @@ static frz_code carry_batch(file_update *update, const frz_type *read_type, frz_
     if (columns == NULL) {
         return frz_fail_nomem(err, n * sizeof *columns);
     }
-    FRZ_TRY(frz_live_bits(&update->live, read_type, batch, type, &live, err));
+    FRZ_TRY(frz_live_bits(&update->reader.live, read_type, batch, type, &live, err));
     for (size_t i = 0; i < n; i++) {
         FRZ_TRY(frz_live_hide(env, live, batch->array.children[i], err));
     }
@@ -120,10 +116,10 @@ static frz_code carry_rows(file_update *update, int64_t end, frz_error *err)
     frz_stitch_request request = {.ranges = &range, .range_count = 1};
     frz_stitch *stitch = NULL;
     frz_batch batch = {0};
-    frz_live_request(&update->live, &request);
-    FRZ_TRY(frz_live_read_type(&update->live, update->plan->carry_type, &update->arena,
-                               &request.projection, err));
-    FRZ_TRY(frz_stitch_open(update->attempt->table, update->entry, &request, &stitch, err));
+    frz_live_request(&update->reader.live, &request);
+    FRZ_TRY(frz_live_read_type(&update->reader.live, update->plan->carry_type,
+                               &update->reader.arena, &request.projection, err));
+    FRZ_TRY(frz_stitch_open(update->attempt->table, update->reader.entry, &request, &stitch, err));
     while ((rc = frz_stitch_next(stitch, &batch, err)) == FRZ_OK) {
         FRZ_TRY(carry_batch(update, request.projection, &batch, err));
         frz_array_release(&batch.array);
@@ -132,106 +128,6 @@ static frz_code carry_rows(file_update *update, int64_t end, frz_error *err)
 out:
     frz_array_release(&batch.array);
     frz_stitch_close(stitch);
-    return rc;
-}
-
-/* ---- computing ---- */
-
-/* The rows of a batch, a bitmap each; NULL: all. */
-typedef struct update_rows {
-    uint8_t *live;     /* not deleted */
-    uint8_t *selected; /* live, and the statement's condition is true */
-    int64_t selected_count;
-} update_rows;
-
-static const struct ArrowArray *old_values(const file_update *update, const frz_batch *batch,
-                                           int32_t field_id)
-{
-    int64_t index = frz_type_index_of_id(update->read_type, field_id);
-    assert(index >= 0);
-    return batch->array.children[index];
-}
-
-/* Without a condition all live rows have new values, and old ones were not even read. */
-static bool carries(const file_update *update, const update_rows *rows)
-{
-    return update->plan->filter != NULL && rows->selected != NULL;
-}
-
-static bool has_null(const struct ArrowArray *array, const uint8_t *live)
-{
-    bool found = frz_null_count(array) > 0;
-    if (found && live != NULL) {
-        found = false;
-        for (int64_t i = 0; !found && i < array->length; i++) {
-            found = frz_bit_get(live, i) && frz_is_null(array, i);
-        }
-    }
-    return found;
-}
-
-static frz_code check_required(const frz_field *field, const frz_batch *batch,
-                               const struct ArrowArray *array, const uint8_t *live, frz_error *err)
-{
-    if (!field->required || !has_null(array, live)) {
-        return FRZ_OK;
-    }
-    return frz_fail(err, FRZ_E_ARGUMENT,
-                    "column \"%.*s\" is required, but its new value is null in rows %lld to %lld",
-                    FRZ_STR_ARG(field->name), (long long)batch->first_row,
-                    (long long)(batch->first_row + batch->array.length - 1));
-}
-
-/* New values in selected rows, old ones in the others, nulls in those that are deleted. */
-static frz_code compute_column(file_update *update, const update_assignment *assignment,
-                               const frz_batch *batch, const update_rows *rows,
-                               struct ArrowArray *out, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    const frz_env *env = update->plan->env;
-    const frz_field *field = assignment->field;
-    struct ArrowArray values = {0}, column = {0};
-    FRZ_TRY(frz_expr_eval(assignment->bound, update->read_type, &batch->array, batch->first_row,
-                          rows->selected, &values, err));
-    if (carries(update, rows)) {
-        FRZ_TRY(frz_array_merge(env, field->type, &values, old_values(update, batch, field->id),
-                                rows->selected, &column, err));
-    } else {
-        frz_array_move(&values, &column);
-    }
-    FRZ_TRY(check_required(field, batch, &column, rows->live, err));
-    update->leaves_partition =
-        update->leaves_partition ||
-        !update_keeps_partition(update->plan, &update->attempt->table->metadata, update->entry,
-                                field, &column, rows->live);
-    FRZ_TRY(frz_live_hide(env, rows->live, &column, err));
-    frz_array_move(&column, out);
-out:
-    frz_array_release(&column);
-    frz_array_release(&values);
-    return rc;
-}
-
-/* Null where the row is updated, which then means this commit; the old number elsewhere. */
-static frz_code compute_lineage(const file_update *update, const frz_batch *batch,
-                                const update_rows *rows, struct ArrowArray *out, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    const frz_env *env = update->plan->env;
-    const frz_type *type = frz_field_last_updated.type;
-    struct ArrowArray nulls = {0}, column = {0};
-    FRZ_TRY(frz_array_nulls(env, type, batch->array.length, &nulls, err));
-    if (carries(update, rows)) {
-        FRZ_TRY(frz_array_merge(env, type, &nulls, old_values(update, batch, FRZ_ID_LAST_UPDATED),
-                                rows->selected, &column, err));
-    } else {
-        frz_array_move(&nulls, &column);
-    }
-    FRZ_TRY(frz_live_hide(env, rows->live, &column, err));
-    frz_array_move(&column, out);
-out:
-    frz_array_release(&column);
-    frz_array_release(&nulls);
     return rc;
 }
 
@@ -246,10 +142,10 @@ static frz_code update_batch(file_update *update, const frz_batch *batch, const 
         return frz_fail_nomem(err, (n + 1) * sizeof *columns);
     }
     for (; made < n; made++) {
-        FRZ_TRY(compute_column(update, &update->plan->assignments[made], batch, rows,
-                               &columns[made], err));
+        FRZ_TRY(update_reader_values(&update->reader, &update->plan->assignments[made], batch, rows,
+                                     &columns[made], err));
     }
-    FRZ_TRY(compute_lineage(update, batch, rows, &columns[n], err));
+    FRZ_TRY(update_reader_lineage(&update->reader, batch, rows, &columns[n], err));
     made = 0; /* the columns move, also on failure */
     rc = write_columns(update, columns, batch->array.length, err);
 out:
@@ -260,46 +156,13 @@ out:
     return rc;
 }
 
-/* Which rows of a batch are live, and which are updated. */
-static frz_code select_rows(file_update *update, frz_batch *batch, update_rows *rows,
-                            frz_error *err)
+/* One batch: if rows matched so far, write all of it. */
+static frz_code take_batch(file_update *update, const frz_batch *batch, const update_rows *rows,
+                           frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    const update_plan *plan = update->plan;
-    int64_t length = batch->array.length;
-    size_t bytes = frz_bitmap_bytes(length) + 8;
-    rows->selected_count = length;
-    FRZ_TRY(
-        frz_live_bits(&update->live, update->read_type, batch, plan->read_type, &rows->live, err));
-    FRZ_TRY(frz_live_note(&update->live, batch, rows->live, err));
-    if (plan->filter == NULL && rows->live == NULL) {
+    if (rows->selected_count == 0 && update->writer == NULL) {
         return FRZ_OK;
-    }
-    rows->selected = frz_alloc_zero(plan->env, 1, bytes);
-    FRZ_TRY(rows->selected == NULL ? frz_fail_nomem(err, bytes) : FRZ_OK);
-    if (plan->filter != NULL) {
-        FRZ_TRY(frz_expr_select(plan->filter, update->read_type, &batch->array, batch->first_row,
-                                rows->live, rows->selected, &rows->selected_count, err));
-    } else {
-        memcpy(rows->selected, rows->live, frz_bitmap_bytes(length));
-        rows->selected_count = frz_bitmap_count(rows->selected, 0, length);
-    }
-    if (rows->selected_count == length) {
-        frz_free(plan->env, rows->selected);
-        rows->selected = NULL;
-    }
-out:
-    return rc;
-}
-
-/* One batch: which rows match, and if any did so far, write all of it. */
-static frz_code take_batch(file_update *update, frz_batch *batch, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    update_rows rows = {0};
-    FRZ_TRY(select_rows(update, batch, &rows, err));
-    if (rows.selected_count == 0 && update->writer == NULL) {
-        goto out;
     }
     if (update->writer == NULL) {
         FRZ_TRY(open_writer(update, err));
@@ -307,11 +170,9 @@ static frz_code take_batch(file_update *update, frz_batch *batch, frz_error *err
             FRZ_TRY(carry_rows(update, batch->first_row, err));
         }
     }
-    FRZ_TRY(update_batch(update, batch, &rows, err));
-    update->rows_updated += rows.selected_count;
+    FRZ_TRY(update_batch(update, batch, rows, err));
+    update->rows_updated += rows->selected_count;
 out:
-    frz_free(update->plan->env, rows.live);
-    frz_free(update->plan->env, rows.selected);
     return rc;
 }
 
@@ -332,27 +193,12 @@ static frz_code finish(file_update *update, update_result *result, frz_error *er
                               &result->arena, &result->stats, &result->stats_count, err));
     /* a result outlives the version of the table that its types belong to */
     FRZ_TRY(frz_stats_own_types(&result->arena, result->stats, result->stats_count, err));
-    FRZ_TRY(frz_live_take(&update->live, &result->deleted, err));
-    result->leaves_partition = update->leaves_partition;
+    FRZ_TRY(frz_live_take(&update->reader.live, &result->deleted, err));
+    result->leaves_partition = update->reader.leaves_partition;
     result->location = update->location;
     update->location = NULL;
     result->bytes = written.file_size;
     result->rows = update->rows_updated;
-out:
-    return rc;
-}
-
-static frz_code open_reader(file_update *update, frz_delete_index *deletes, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    const frz_table *table = update->attempt->table;
-    frz_stitch_request request = {0};
-    FRZ_TRY(frz_live_open(&update->live, deletes, table, update->entry, err));
-    frz_live_request(&update->live, &request);
-    FRZ_TRY(frz_live_read_type(&update->live, update->plan->read_type, &update->arena,
-                               &update->read_type, err));
-    request.projection = update->read_type;
-    FRZ_TRY(frz_stitch_open(table, update->entry, &request, &update->stitch, err));
 out:
     return rc;
 }
@@ -364,12 +210,12 @@ frz_code update_file(const update_plan *plan, const frz_commit_attempt *attempt,
     frz_code rc = FRZ_OK;
     update_result result = {.record_count = entry->record_count};
     frz_batch batch = {0};
-    file_update update = {.plan = plan, .attempt = attempt, .entry = entry, .sync_each = sync_each};
-    update.live.env = plan->env;
-    frz_arena_init(&update.arena, plan->env, FRZ_ARENA_NO_LIMIT);
-    FRZ_TRY(open_reader(&update, deletes, err));
-    while ((rc = frz_stitch_next(update.stitch, &batch, err)) == FRZ_OK) {
-        FRZ_TRY(take_batch(&update, &batch, err));
+    update_rows rows = {0};
+    file_update update = {.plan = plan, .attempt = attempt, .sync_each = sync_each};
+    FRZ_TRY(update_reader_open(&update.reader, plan, attempt->table, entry, deletes, err));
+    while ((rc = update_reader_next(&update.reader, &batch, &rows, err)) == FRZ_OK) {
+        FRZ_TRY(take_batch(&update, &batch, &rows, err));
+        update_rows_reset(plan->env, &rows);
         frz_array_release(&batch.array);
     }
     rc = rc == FRZ_END ? FRZ_OK : rc;
@@ -381,11 +227,10 @@ frz_code update_file(const update_plan *plan, const frz_commit_attempt *attempt,
         memset(&result, 0, sizeof result);
     }
 out:
+    update_rows_reset(plan->env, &rows);
     frz_array_release(&batch.array);
     frz_parquet_writer_abort(update.writer);
-    frz_stitch_close(update.stitch);
-    frz_live_reset(&update.live);
-    frz_arena_reset(&update.arena);
+    update_reader_close(&update.reader);
     frz_free(plan->env, update.location);
     update_result_reset(plan->env, &result);
     return frz_context(err, rc, "updating %.*s", FRZ_STR_ARG(entry->location));

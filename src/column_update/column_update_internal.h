@@ -5,12 +5,8 @@
 #define FRZ_COLUMN_UPDATE_INTERNAL_H
 
 #include "expr/expr.h"
-#include "format/parquet/parquet.h"
+#include "files/files.h"
 #include "frazil/column_update.h"
-#include "scan/scan_live.h"
-#include "scan/scan_plan.h"
-#include "scan/scan_stitch.h"
-#include "write/write_commit.h"
 
 /* ---- the statement, bound to one version of the table (column_update_bind.c) ---- */
 
@@ -52,7 +48,43 @@ frz_code update_plan_bind(update_plan *plan, const frz_metadata *metadata, const
                           frz_error *err);
 void update_plan_unbind(update_plan *plan);
 
-/* ---- one data file (column_update_file.c) ---- */
+/* ---- one data file as the statement sees it (column_update_read.c) ---- */
+
+typedef struct update_reader {
+    const update_plan *plan;
+    const frz_table *table;
+    const frz_entry *entry;
+    frz_stitch *stitch;
+    frz_live live;
+    const frz_type *read_type; /* the plan's, and what finding deleted rows takes */
+    frz_arena arena;           /* of types */
+    bool leaves_partition;     /* a new value does not belong to the entry's partition */
+} update_reader;
+
+/* The rows of a batch, a bitmap each; NULL: all. */
+typedef struct update_rows {
+    uint8_t *live;     /* not deleted */
+    uint8_t *selected; /* live, and the statement's condition is true */
+    int64_t selected_count;
+} update_rows;
+
+/* deletes NULL: the table has no delete files. Close also after a failure. */
+frz_code update_reader_open(update_reader *reader, const update_plan *plan, const frz_table *table,
+                            const frz_entry *entry, frz_delete_index *deletes, frz_error *err);
+/* FRZ_END after the last batch; the caller releases batch and rows, also after a failure. */
+frz_code update_reader_next(update_reader *reader, frz_batch *batch, update_rows *rows,
+                            frz_error *err);
+void update_rows_reset(const frz_env *env, update_rows *rows);
+/* New values in selected rows, old ones in the others, nulls in those that are deleted. */
+frz_code update_reader_values(update_reader *reader, const update_assignment *assignment,
+                              const frz_batch *batch, const update_rows *rows,
+                              struct ArrowArray *out, frz_error *err);
+/* Null where the row is updated, which then means this commit; the old number elsewhere. */
+frz_code update_reader_lineage(const update_reader *reader, const frz_batch *batch,
+                               const update_rows *rows, struct ArrowArray *out, frz_error *err);
+void update_reader_close(update_reader *reader);
+
+/* ---- its column file (column_update_file.c) ---- */
 
 /* The column file that was written for one data file. */
 typedef struct update_result {

@@ -4,59 +4,8 @@
 #ifndef FRZ_MAINTAIN_INTERNAL_H
 #define FRZ_MAINTAIN_INTERNAL_H
 
-#include "format/parquet/parquet.h"
+#include "files/files.h"
 #include "frazil/maintain.h"
-#include "scan/scan_live.h"
-#include "write/write_commit.h"
-
-/* ---- providers (maintain_provider.c) ---- */
-
-/* Parts of an entry: 0 is the base, i + 1 its column file i. */
-#define FRZ_PART_MIXED SIZE_MAX
-
-/* The part that provides a whole top-level field, or FRZ_PART_MIXED if a struct's fields are in
- * several. A struct whose own id alone is listed is stored there as a whole. */
-frz_code frz_maintain_provider(const frz_entry *entry, const frz_field *field, size_t *part,
-                               frz_error *err);
-
-/* The same files with the same live fields, in the same order. */
-bool frz_maintain_same_column_files(const frz_entry *a, const frz_entry *b);
-
-/* ---- rows that are left of a data file (maintain_live.c) ---- */
-
-typedef struct frz_live_rows {
-    frz_live live;
-    uint8_t *bits; /* one for each row; NULL: all are left */
-    int64_t count;
-} frz_live_rows;
-
-/* Find them. index NULL: there are no delete files. Reset also after a failure. */
-frz_code frz_live_rows_find(const frz_table *table, const frz_entry *entry, frz_delete_index *index,
-                            frz_arena *arena, frz_live_rows *rows, frz_error *err);
-void frz_live_rows_reset(frz_live_rows *rows);
-/* How many of a range are left. */
-int64_t frz_live_rows_count(const frz_live_rows *rows, frz_row_range range);
-/* Take the others out of a column that begins with row first_row. */
-frz_code frz_live_rows_pick(const frz_live_rows *rows, const frz_type *type, int64_t first_row,
-                            struct ArrowArray *array, frz_error *err);
-
-/* ---- compaction of one data file (maintain_compact_file.c) ---- */
-
-/* A finished compacted file. All memory is in the arena it was made with. */
-typedef struct frz_compacted {
-    const char *location; /* absolute; NULL: no row was left, and no file was written */
-    int64_t record_count;
-    int64_t file_size;
-    const int64_t *split_offsets;
-    size_t split_count;
-    frz_field_stats *stats; /* of every field known; the metrics configuration is not applied */
-    size_t stats_count;
-} frz_compacted;
-
-/* Fold the column files and the deletes of a live entry into a new data file and track it. */
-frz_code frz_compact_file(const frz_commit_attempt *attempt, const frz_entry *entry,
-                          frz_delete_index *deletes, const frz_parquet_write_options *options,
-                          bool durable, frz_arena *arena, frz_compacted *out, frz_error *err);
 
 /* The sum, or the highest number if it does not fit: metadata that is being checked may hold
  * anything. */

@@ -123,7 +123,7 @@ static frz_code check_required(frz_validation *v, const frz_validate_root *root,
     for (size_t i = 0; i < root->schema->type->field_count; i++) {
         const frz_field *field = &root->schema->type->fields[i];
         size_t part = 0;
-        FRZ_TRY(frz_maintain_provider(item->entry, field, &part, err));
+        FRZ_TRY(frz_entry_part(item->entry, field, &part, err));
         if (part == 0 && field->required && field->initial_default == NULL &&
             item->entry->record_count > 0 && !frz_data_file_has_field(base, field->id)) {
             frz_validate_find(v, item->location,

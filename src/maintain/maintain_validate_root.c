@@ -335,8 +335,7 @@ static void check_pair(frz_validation *v, const frz_validate_root *root,
                           "MODIFIED entry has sequence number %lld below its REPLACED one's %lld",
                           (long long)b->sequence_number, (long long)a->sequence_number);
     }
-    if (!frz_maintain_same_column_files(a, b) &&
-        b->sequence_number != root->snapshot->sequence_number) {
+    if (!frz_same_column_files(a, b) && b->sequence_number != root->snapshot->sequence_number) {
         frz_validate_find(v, new_half->location,
                           "entry MODIFIED by column files has sequence number %lld, the "
                           "snapshot's is %lld",

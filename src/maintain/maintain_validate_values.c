@@ -105,7 +105,7 @@ static frz_code plan_pass(value_pass *pass, size_t part, frz_error *err)
     const frz_type *schema = pass->root->schema->type;
     for (size_t i = 0; i < schema->field_count; i++) {
         size_t provider = 0;
-        FRZ_TRY(frz_maintain_provider(pass->item->entry, &schema->fields[i], &provider, err));
+        FRZ_TRY(frz_entry_part(pass->item->entry, &schema->fields[i], &provider, err));
         if (provider == part && frz_data_file_has_field(pass->file, schema->fields[i].id)) {
             FRZ_TRY(plan_field(pass, &schema->fields[i], err));
         }
@@ -336,7 +336,7 @@ static frz_code check_last_updated(frz_validation *v, const frz_validate_item *i
                            .least = FRZ_MIN(item->entry->file_sequence_number, 1),
                            .most = item->entry->sequence_number};
     bool added = true;
-    FRZ_TRY(frz_maintain_provider(item->entry, &frz_field_last_updated, &part, err));
+    FRZ_TRY(frz_entry_part(item->entry, &frz_field_last_updated, &part, err));
     const frz_data_file *file = files[part];
     if (file == NULL || !frz_data_file_has_field(file, FRZ_ID_LAST_UPDATED)) {
         goto out;

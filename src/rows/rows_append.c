@@ -19,34 +19,13 @@ typedef struct append_job {
     bool written;
     frz_str table_uuid; /* of the table that the files were written for, in the arena */
     const frz_type *type;
-    rows_partitioning partitioning;
-    const rows_file *made;
+    frz_partitioning partitioning;
+    const frz_row_file *made;
     size_t made_count;
     uint64_t rows; /* read so far */
 } append_job;
 
 /* ---- reading and writing ---- */
-
-/* What the table stores: a column of type unknown is never stored. */
-static frz_code stored_type(append_job *job, const frz_type *table, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    const frz_type *copy = NULL;
-    size_t count = 0;
-    FRZ_TRY(frz_type_copy(&job->arena, table, &copy, err));
-    frz_field *fields = frz_arena_array(&job->arena, copy->field_count, sizeof *fields);
-    if (fields == NULL) {
-        return frz_fail_nomem(err, copy->field_count * sizeof *fields);
-    }
-    for (size_t i = 0; i < copy->field_count; i++) {
-        if (copy->fields[i].type->id != FRZ_TYPE_UNKNOWN) {
-            fields[count++] = copy->fields[i];
-        }
-    }
-    FRZ_TRY(frz_type_struct_of(&job->arena, fields, count, &job->type, err));
-out:
-    return rc;
-}
 
 /* A file that does not fit is refused before anything is written. */
 static frz_code check_file(append_job *job, const char *file, frz_error *err)
@@ -64,7 +43,7 @@ out:
     return frz_context(err, rc, "appending %s", file);
 }
 
-static frz_code append_rows(append_job *job, struct ArrowArrayStream *stream, rows_files *files,
+static frz_code append_rows(append_job *job, struct ArrowArrayStream *stream, frz_row_files *files,
                             frz_error *err)
 {
     frz_code rc = FRZ_OK;
@@ -78,7 +57,7 @@ static frz_code append_rows(append_job *job, struct ArrowArrayStream *stream, ro
             break;
         }
         job->rows += (uint64_t)batch.length;
-        rc = rows_files_write(files, &batch, err);
+        rc = frz_row_files_write(files, &batch, err);
         frz_array_release(&batch);
         FRZ_TRY(rc);
         FRZ_TRY(frz_progress(job->env, "append", job->rows, 0, err));
@@ -88,7 +67,7 @@ out:
     return rc;
 }
 
-static frz_code append_file(append_job *job, const char *file, rows_files *files, frz_error *err)
+static frz_code append_file(append_job *job, const char *file, frz_row_files *files, frz_error *err)
 {
     struct ArrowArrayStream stream = {0};
     frz_code rc = rows_source_open(job->env, file, NULL, 0, NULL, &stream, err);
@@ -100,14 +79,14 @@ static frz_code append_file(append_job *job, const char *file, rows_files *files
 }
 
 static frz_code plan_writing(append_job *job, const frz_commit_attempt *attempt,
-                             rows_files_options *out, frz_error *err)
+                             frz_row_files_options *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     const frz_metadata *metadata = &attempt->table->metadata;
     FRZ_TRY(frz_arena_str(&job->arena, metadata->table_uuid, &job->table_uuid, err));
-    FRZ_TRY(stored_type(job, attempt->schema->type, err));
-    FRZ_TRY(rows_partitioning_of(metadata, job->type, &job->arena, &job->partitioning, err));
-    *out = (rows_files_options){.type = job->type, .partitioning = &job->partitioning};
+    FRZ_TRY(frz_stored_type(&job->arena, attempt->schema->type, &job->type, err));
+    FRZ_TRY(frz_partitioning_of(metadata, job->type, &job->arena, &job->partitioning, err));
+    *out = (frz_row_files_options){.type = job->type, .partitioning = &job->partitioning};
     FRZ_TRY(frz_write_parquet_options(metadata, &out->write, err));
     FRZ_TRY(frz_write_target_bytes(metadata, &out->target_bytes, err));
 out:
@@ -117,23 +96,23 @@ out:
 static frz_code write_files(append_job *job, const frz_commit_attempt *attempt, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    rows_files_options options = {0};
-    rows_files *files = NULL;
+    frz_row_files_options options = {0};
+    frz_row_files *files = NULL;
     FRZ_TRY(plan_writing(job, attempt, &options, err));
     for (size_t i = 0; i < job->file_count; i++) {
         FRZ_TRY(check_file(job, job->files[i], err));
     }
-    FRZ_TRY(rows_files_new(attempt, &options, &job->arena, &files, err));
+    FRZ_TRY(frz_row_files_new(attempt, &options, &job->arena, &files, err));
     if (job->files == NULL) {
         FRZ_TRY(append_rows(job, job->stream, files, err));
     }
     for (size_t i = 0; i < job->file_count; i++) {
         FRZ_TRY(append_file(job, job->files[i], files, err));
     }
-    FRZ_TRY(rows_files_finish(files, &job->made, &job->made_count, err));
+    FRZ_TRY(frz_row_files_finish(files, &job->made, &job->made_count, err));
     job->written = true;
 out:
-    rows_files_free(files);
+    frz_row_files_free(files);
     return rc;
 }
 
@@ -151,58 +130,6 @@ static frz_code check_same_table(const append_job *job, const frz_metadata *meta
                            "the table was replaced by another one while rows were appended");
 }
 
-/* Statistics of columns that still have the type they were written with. */
-static frz_code stats_of(const rows_file *file, const frz_metrics_config *metrics,
-                         const frz_commit_attempt *attempt, frz_entry *entry, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    size_t count = 0;
-    frz_field_stats *made = NULL;
-    frz_field_stats *valid =
-        frz_arena_array(attempt->arena, file->written.stats_count, sizeof *valid);
-    if (valid == NULL) {
-        return frz_fail_nomem(err, file->written.stats_count * sizeof *valid);
-    }
-    for (size_t i = 0; i < file->written.stats_count; i++) {
-        const frz_field_stats *stats = &file->written.stats[i];
-        const frz_field *field = frz_type_find_id(attempt->schema->type, stats->field_id);
-        if (field != NULL && frz_type_same_shape(field->type, stats->type)) {
-            valid[count++] = *stats;
-        }
-    }
-    FRZ_TRY(
-        frz_metrics_apply(metrics, valid, count, attempt->arena, &made, &entry->stats_count, err));
-    entry->stats = made;
-out:
-    return rc;
-}
-
-static frz_code add_entry(append_job *job, const frz_commit_attempt *attempt, const rows_file *file,
-                          const frz_metrics_config *metrics, frz_commit_plan *plan, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    frz_entry entry = frz_entry_added(attempt);
-    FRZ_TRY(frz_arena_str(attempt->arena, frz_table_relativize(attempt->table, file->location),
-                          &entry.location, err));
-    FRZ_TRY(stats_of(file, metrics, attempt, &entry, err));
-    entry.record_count = file->written.row_count;
-    entry.file_size = file->written.file_size;
-    entry.split_offsets = file->written.split_offsets;
-    entry.split_count = file->written.split_count;
-    if (job->partitioning.field_count > 0) {
-        entry.spec_id = job->partitioning.spec_id;
-        entry.partition = file->partition;
-        entry.partition_count = job->partitioning.field_count;
-    } else {
-        plan->unpartitioned_spec = true;
-    }
-    FRZ_TRY(frz_commit_plan_change(attempt, plan, NULL, &entry, err));
-    plan->rows += entry.record_count;
-    plan->data_files++;
-out:
-    return rc;
-}
-
 static frz_code build(void *ctx, const frz_commit_attempt *attempt, frz_commit_plan *plan,
                       frz_error *err)
 {
@@ -213,7 +140,9 @@ static frz_code build(void *ctx, const frz_commit_attempt *attempt, frz_commit_p
     FRZ_TRY(frz_metrics_config_of(metadata, attempt->schema, attempt->arena, &metrics, err));
     FRZ_TRY(job->written ? check_same_table(job, metadata, err) : write_files(job, attempt, err));
     for (size_t i = 0; i < job->made_count; i++) {
-        FRZ_TRY(add_entry(job, attempt, &job->made[i], &metrics, plan, err));
+        FRZ_TRY(frz_row_file_plan(attempt, &job->partitioning, &job->made[i], &metrics, plan, err));
+        plan->rows += job->made[i].written.row_count;
+        plan->data_files++;
     }
     plan->operation = "append";
     plan->nothing = job->made_count == 0;

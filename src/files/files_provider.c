@@ -2,7 +2,7 @@
  * The column files of an entry, seen as a whole: which file provides a top-level field, and whether
  * two entries have the same ones. spec: field_ids, structs
  */
-#include "maintain/maintain_internal.h"
+#include "files/files.h"
 
 typedef struct nested_providers {
     const frz_entry *entry;
@@ -27,8 +27,8 @@ static frz_code visit_nested(void *ctx, const frz_field *field, bool in_repeated
     return FRZ_OK;
 }
 
-frz_code frz_maintain_provider(const frz_entry *entry, const frz_field *field, size_t *part,
-                               frz_error *err)
+frz_code frz_entry_part(const frz_entry *entry, const frz_field *field, size_t *part,
+                        frz_error *err)
 {
     frz_code rc = FRZ_OK;
     nested_providers nested = {.entry = entry, .top = frz_entry_provider(entry, field->id)};
@@ -45,7 +45,7 @@ static bool same_column_file(const frz_column_file *a, const frz_column_file *b)
            memcmp(a->field_ids, b->field_ids, a->field_id_count * sizeof *a->field_ids) == 0;
 }
 
-bool frz_maintain_same_column_files(const frz_entry *a, const frz_entry *b)
+bool frz_same_column_files(const frz_entry *a, const frz_entry *b)
 {
     bool same = a->column_file_count == b->column_file_count;
     for (size_t i = 0; same && i < a->column_file_count; i++) {

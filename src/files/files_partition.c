@@ -3,7 +3,7 @@
  */
 #include <math.h>
 
-#include "rows/rows_internal.h"
+#include "files/files.h"
 
 #define DEPTH_MAX 64
 
@@ -35,7 +35,7 @@ static frz_code fail_field(const frz_partition_field *field, const char *why, fr
 }
 
 static frz_code plan_source(const frz_partition_field *field, const frz_type *table,
-                            frz_arena *arena, rows_partition_field *out, frz_error *err)
+                            frz_arena *arena, frz_partition_part *out, frz_error *err)
 {
     size_t path[DEPTH_MAX];
     const frz_type *type = table;
@@ -66,12 +66,12 @@ static frz_code plan_source(const frz_partition_field *field, const frz_type *ta
     return FRZ_OK;
 }
 
-frz_code rows_partitioning_of(const frz_metadata *metadata, const frz_type *table, frz_arena *arena,
-                              rows_partitioning *out, frz_error *err)
+frz_code frz_partitioning_of(const frz_metadata *metadata, const frz_type *table, frz_arena *arena,
+                             frz_partitioning *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     const frz_partition_spec *spec = frz_metadata_spec(metadata, metadata->default_spec_id);
-    rows_partitioning made = {.spec_id = -1};
+    frz_partitioning made = {.spec_id = -1};
     if (spec == NULL || spec->field_count == 0) {
         *out = made;
         return FRZ_OK;
@@ -83,8 +83,8 @@ frz_code rows_partitioning_of(const frz_metadata *metadata, const frz_type *tabl
     }
     for (size_t i = 0; i < spec->field_count; i++) {
         const frz_partition_field *field = &spec->fields[i];
-        rows_partition_field *part = &made.fields[made.field_count++];
-        *part = (rows_partition_field){.field_id = field->field_id, .transform = field->transform};
+        frz_partition_part *part = &made.fields[made.field_count++];
+        *part = (frz_partition_part){.field_id = field->field_id, .transform = field->transform};
         part->transform.text = (frz_str){0}; /* of the metadata, which may go first */
         if (field->transform.kind == FRZ_TRANSFORM_VOID) {
             part->result = frz_type_primitive(FRZ_TYPE_UNKNOWN);
@@ -100,7 +100,7 @@ out:
 /* ---- rows ---- */
 
 /* NULL: the value, or a struct around it, is null. */
-static const struct ArrowArray *find_value(const rows_partition_field *field,
+static const struct ArrowArray *find_value(const frz_partition_part *field,
                                            const struct ArrowArray *batch, int64_t *row)
 {
     const struct ArrowArray *array = batch;
@@ -155,12 +155,12 @@ static frz_code put_value(frz_buf *key, const frz_value *value, frz_error *err)
     }
 }
 
-frz_code rows_partition_tuple(const rows_partitioning *partitioning, const struct ArrowArray *batch,
-                              int64_t row, frz_value *values, frz_buf *key, frz_error *err)
+frz_code frz_partition_tuple(const frz_partitioning *partitioning, const struct ArrowArray *batch,
+                             int64_t row, frz_value *values, frz_buf *key, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     for (size_t i = 0; i < partitioning->field_count; i++) {
-        const rows_partition_field *field = &partitioning->fields[i];
+        const frz_partition_part *field = &partitioning->fields[i];
         int64_t at = row;
         values[i] = (frz_value){.type = field->result, .is_null = true};
         const struct ArrowArray *array =

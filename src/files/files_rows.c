@@ -11,7 +11,7 @@
  *  3. Encoded rows that wait in memory for their row group's end are at most WAITING_MAX bytes, and
  *     those of one batch: the largest row group is ended early.
  */
-#include "rows/rows_internal.h"
+#include "files/files.h"
 
 #define OPEN_MAX 512
 #define OPEN_MIN 16
@@ -30,9 +30,9 @@ typedef struct open_file {
     int64_t selected;
 } open_file;
 
-struct rows_files {
+struct frz_row_files {
     const frz_commit_attempt *attempt;
-    rows_files_options options;
+    frz_row_files_options options;
     frz_arena *arena;
     open_file *parts; /* one for each partition seen */
     size_t part_count, part_capacity;
@@ -40,7 +40,7 @@ struct rows_files {
     size_t slot_count;
     size_t open_count, open_max;
     uint64_t clock;
-    rows_file *finished;
+    frz_row_file *finished;
     size_t finished_count, finished_capacity;
     frz_value *tuple; /* room for one */
     frz_buf key;
@@ -48,10 +48,10 @@ struct rows_files {
 
 /* ---- one file ---- */
 
-static frz_code end_file(rows_files *files, open_file *part, frz_error *err)
+static frz_code end_file(frz_row_files *files, open_file *part, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    rows_file done = {.partition = part->partition};
+    frz_row_file done = {.partition = part->partition};
     const frz_commit_attempt *attempt = files->attempt;
     bool sync = frz_commit_sync_each(attempt, files->finished_count + 1);
     FRZ_TRY(FRZ_GROW(attempt->env, &files->finished, &files->finished_capacity,
@@ -74,7 +74,7 @@ out:
     return rc;
 }
 
-static frz_code end_oldest(rows_files *files, frz_error *err)
+static frz_code end_oldest(frz_row_files *files, frz_error *err)
 {
     open_file *oldest = NULL;
     for (size_t i = 0; i < files->part_count; i++) {
@@ -86,7 +86,7 @@ static frz_code end_oldest(rows_files *files, frz_error *err)
     return oldest == NULL ? FRZ_OK : end_file(files, oldest, err);
 }
 
-static frz_code begin_file(rows_files *files, open_file *part, frz_error *err)
+static frz_code begin_file(frz_row_files *files, open_file *part, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     const frz_commit_attempt *attempt = files->attempt;
@@ -105,7 +105,7 @@ out:
     return rc;
 }
 
-static frz_code write_rows(rows_files *files, open_file *part, const struct ArrowArray *batch,
+static frz_code write_rows(frz_row_files *files, open_file *part, const struct ArrowArray *batch,
                            frz_error *err)
 {
     frz_code rc = FRZ_OK;
@@ -133,7 +133,7 @@ static uint64_t hash_of(frz_str key)
 }
 
 /* The slot of a key, or the free one where it belongs. */
-static size_t *find_slot(const rows_files *files, frz_str key)
+static size_t *find_slot(const frz_row_files *files, frz_str key)
 {
     size_t at = (size_t)hash_of(key) & (files->slot_count - 1);
     while (files->slots[at] != 0 && !frz_str_equal(files->parts[files->slots[at] - 1].key, key)) {
@@ -142,7 +142,7 @@ static size_t *find_slot(const rows_files *files, frz_str key)
     return &files->slots[at];
 }
 
-static frz_code grow_slots(rows_files *files, frz_error *err)
+static frz_code grow_slots(frz_row_files *files, frz_error *err)
 {
     const frz_env *env = files->attempt->env;
     size_t count = files->slot_count == 0 ? FIRST_SLOTS : files->slot_count * 2;
@@ -159,10 +159,10 @@ static frz_code grow_slots(rows_files *files, frz_error *err)
     return FRZ_OK;
 }
 
-static frz_code keep_tuple(rows_files *files, open_file *part, frz_error *err)
+static frz_code keep_tuple(frz_row_files *files, open_file *part, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    const rows_partitioning *p = files->options.partitioning;
+    const frz_partitioning *p = files->options.partitioning;
     frz_partition_value *kept = frz_arena_array(files->arena, p->field_count, sizeof *kept);
     if (kept == NULL) {
         return frz_fail_nomem(err, p->field_count * sizeof *kept);
@@ -178,7 +178,7 @@ out:
 }
 
 /* The partition of the tuple and the key that are set. */
-static frz_code find_part(rows_files *files, size_t *out, frz_error *err)
+static frz_code find_part(frz_row_files *files, size_t *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     open_file part = {0};
@@ -201,15 +201,15 @@ out:
 /* ---- batches ---- */
 
 /* Neighbouring rows are often of one partition. */
-static frz_code route(rows_files *files, const struct ArrowArray *batch, size_t *parts,
+static frz_code route(frz_row_files *files, const struct ArrowArray *batch, size_t *parts,
                       frz_error *err)
 {
     frz_code rc = FRZ_OK;
     frz_buf last = FRZ_BUF_INIT(files->attempt->env, FRZ_BUF_NO_LIMIT);
     for (int64_t row = 0; row < batch->length; row++) {
         frz_buf_clear(&files->key);
-        rc = rows_partition_tuple(files->options.partitioning, batch, row, files->tuple,
-                                  &files->key, err);
+        rc = frz_partition_tuple(files->options.partitioning, batch, row, files->tuple, &files->key,
+                                 err);
         FRZ_TRY(frz_context(err, rc, "the partition of row %lld of a batch", (long long)row));
         if (row > 0 && frz_str_equal(frz_buf_view(&files->key), frz_buf_view(&last))) {
             parts[row] = parts[row - 1];
@@ -224,8 +224,8 @@ out:
     return rc;
 }
 
-static frz_code write_selected(rows_files *files, open_file *part, const struct ArrowArray *batch,
-                               frz_error *err)
+static frz_code write_selected(frz_row_files *files, open_file *part,
+                               const struct ArrowArray *batch, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     const frz_env *env = files->attempt->env;
@@ -241,7 +241,7 @@ out:
     return rc;
 }
 
-static frz_code select_row(rows_files *files, open_file *part, int64_t row, int64_t length,
+static frz_code select_row(frz_row_files *files, open_file *part, int64_t row, int64_t length,
                            frz_error *err)
 {
     if (part->selection == NULL) {
@@ -256,7 +256,7 @@ static frz_code select_row(rows_files *files, open_file *part, int64_t row, int6
     return FRZ_OK;
 }
 
-static void drop_selection(rows_files *files, open_file *part)
+static void drop_selection(frz_row_files *files, open_file *part)
 {
     frz_free(files->attempt->env, part->selection);
     part->selection = NULL;
@@ -264,8 +264,8 @@ static void drop_selection(rows_files *files, open_file *part)
 }
 
 /* Those whose files are open, or all that are left. */
-static frz_code write_routed(rows_files *files, const struct ArrowArray *batch, const size_t *parts,
-                             bool only_open, frz_error *err)
+static frz_code write_routed(frz_row_files *files, const struct ArrowArray *batch,
+                             const size_t *parts, bool only_open, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     for (int64_t row = 0; row < batch->length; row++) {
@@ -279,7 +279,7 @@ out:
     return rc;
 }
 
-static frz_code write_parts(rows_files *files, const struct ArrowArray *batch, frz_error *err)
+static frz_code write_parts(frz_row_files *files, const struct ArrowArray *batch, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     const frz_env *env = files->attempt->env;
@@ -299,7 +299,7 @@ out:
 }
 
 /* End row groups early until what waits in memory is little enough. */
-static frz_code limit_waiting(rows_files *files, frz_error *err)
+static frz_code limit_waiting(frz_row_files *files, frz_error *err)
 {
     for (;;) {
         size_t all = 0, most = 0;
@@ -323,7 +323,7 @@ static frz_code limit_waiting(rows_files *files, frz_error *err)
     }
 }
 
-frz_code rows_files_write(rows_files *files, const struct ArrowArray *batch, frz_error *err)
+frz_code frz_row_files_write(frz_row_files *files, const struct ArrowArray *batch, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     size_t only;
@@ -344,18 +344,19 @@ out:
 
 /* ---- all of them ---- */
 
-frz_code rows_files_new(const frz_commit_attempt *attempt, const rows_files_options *options,
-                        frz_arena *arena, rows_files **out, frz_error *err)
+frz_code frz_row_files_new(const frz_commit_attempt *attempt, const frz_row_files_options *options,
+                           frz_arena *arena, frz_row_files **out, frz_error *err)
 {
     size_t fields = options->partitioning->field_count;
-    rows_files *files = frz_alloc_zero(attempt->env, 1, sizeof *files);
+    frz_row_files *files = frz_alloc_zero(attempt->env, 1, sizeof *files);
     frz_value *tuple = frz_alloc_zero(attempt->env, fields, sizeof *tuple);
     if (files == NULL || tuple == NULL) {
         frz_free(attempt->env, files);
         frz_free(attempt->env, tuple);
         return frz_fail_nomem(err, sizeof *files);
     }
-    *files = (rows_files){.attempt = attempt, .options = *options, .arena = arena, .tuple = tuple};
+    *files =
+        (frz_row_files){.attempt = attempt, .options = *options, .arena = arena, .tuple = tuple};
     files->open_max = OPEN_COLUMNS / FRZ_MAX(options->type->field_count, (size_t)1);
     files->open_max = FRZ_MAX(FRZ_MIN(files->open_max, (size_t)OPEN_MAX), (size_t)OPEN_MIN);
     files->key = (frz_buf)FRZ_BUF_INIT(attempt->env, FRZ_BUF_NO_LIMIT);
@@ -363,7 +364,7 @@ frz_code rows_files_new(const frz_commit_attempt *attempt, const rows_files_opti
     return FRZ_OK;
 }
 
-void rows_files_free(rows_files *files)
+void frz_row_files_free(frz_row_files *files)
 {
     if (files == NULL) {
         return;
@@ -382,7 +383,8 @@ void rows_files_free(rows_files *files)
     frz_free(env, files);
 }
 
-frz_code rows_files_finish(rows_files *files, const rows_file **out, size_t *count, frz_error *err)
+frz_code frz_row_files_finish(frz_row_files *files, const frz_row_file **out, size_t *count,
+                              frz_error *err)
 {
     frz_code rc = FRZ_OK;
     for (size_t i = 0; i < files->part_count; i++) {
@@ -390,7 +392,7 @@ frz_code rows_files_finish(rows_files *files, const rows_file **out, size_t *cou
             FRZ_TRY(end_file(files, &files->parts[i], err));
         }
     }
-    rows_file *list = frz_arena_array(files->arena, files->finished_count, sizeof *list);
+    frz_row_file *list = frz_arena_array(files->arena, files->finished_count, sizeof *list);
     if (list == NULL) {
         return frz_fail_nomem(err, files->finished_count * sizeof *list);
     }

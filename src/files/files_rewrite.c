@@ -1,5 +1,6 @@
 /*
- * Compaction of one data file: base and column files become one new file.
+ * One data file written anew: the rows that are left of it, with what its column files say, become
+ * one new file. So column files are folded back, and rows are taken out.
  *
  * Invariants:
  *  1. The new file has the base's live rows in the base's order, and its row groups end where the
@@ -11,48 +12,49 @@
  * decoded with the current types and encoded anew, one column of one row group at a time.
  *  4. A written field is optional exactly where its source is, whatever the schema says: column
  *     files hold optional columns, and copied chunks keep their repetition.
- *  5. _row_id and _last_updated_sequence_number are written as they read now, never null.
+ *  5. _row_id and _last_updated_sequence_number are written as they read now, but for rows that
+ * this commit changes: their number is null, because another attempt would give them another one.
  *
  * spec: column files, interactions; row lineage, moving rows to another file
  */
-#include "maintain/maintain_internal.h"
+#include "files/files.h"
 
 /* A file that provides fields: the base first, then column files in the entry's order. */
-typedef struct compact_part {
+typedef struct rewrite_part {
     frz_data_file *file; /* NULL: provides nothing that is wanted */
-} compact_part;
+} rewrite_part;
 
-typedef struct compact_column {
+typedef struct rewrite_column {
     const frz_field *field;  /* of the table's schema */
     const frz_type *request; /* a struct of that field alone */
     size_t part;             /* FRZ_PART_MIXED: several files provide parts of a struct */
     bool can_splice;
-} compact_column;
+} rewrite_column;
 
-typedef struct compaction {
+typedef struct rewriting {
     const frz_commit_attempt *attempt;
     const frz_entry *entry;
     frz_arena arena; /* lives as long as the work on this file */
-    compact_part *parts;
+    rewrite_part *parts;
     size_t part_count;
-    compact_column *columns;
+    rewrite_column *columns;
     frz_field *written; /* the fields of the new file, lineage last */
     size_t column_count;
     const frz_type *type;
-    frz_live_rows rows;
+    const frz_live_rows *rows;
     frz_row_range *groups; /* those of the base that have live rows */
     size_t group_count;
     frz_stitch *lineage[2]; /* _row_id, _last_updated_sequence_number */
     const frz_type *lineage_types[2];
     frz_parquet_writer *writer;
-} compaction;
+} rewriting;
 
 /* ---- providers ---- */
 
 /* Open a provider once, and check that it fits its entry. */
-static frz_code open_part(compaction *work, size_t index, frz_error *err)
+static frz_code open_part(rewriting *work, size_t index, frz_error *err)
 {
-    compact_part *part = &work->parts[index];
+    rewrite_part *part = &work->parts[index];
     const frz_column_file *column_file = index == 0 ? NULL : &work->entry->column_files[index - 1];
     if (part->file != NULL) {
         return FRZ_OK;
@@ -120,12 +122,12 @@ out:
     return rc;
 }
 
-static frz_code add_column(compaction *work, const frz_field *field, size_t part,
+static frz_code add_column(rewriting *work, const frz_field *field, size_t part,
                            const frz_field *source, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    compact_column *column = &work->columns[work->column_count];
-    *column = (compact_column){.field = field, .part = part};
+    rewrite_column *column = &work->columns[work->column_count];
+    *column = (rewrite_column){.field = field, .part = part};
     column->can_splice = source != NULL && same_layout(source->type, field->type);
     FRZ_TRY(frz_type_struct_of(&work->arena, field, 1, &column->request, err));
     FRZ_TRY(with_repetition(&work->arena, field, source, &work->written[work->column_count], err));
@@ -134,7 +136,7 @@ out:
     return rc;
 }
 
-static frz_code plan_column(compaction *work, const frz_field *field, frz_error *err)
+static frz_code plan_column(rewriting *work, const frz_field *field, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     size_t part = 0;
@@ -142,7 +144,7 @@ static frz_code plan_column(compaction *work, const frz_field *field, frz_error 
     if (field->type->id == FRZ_TYPE_UNKNOWN) {
         return FRZ_OK; /* never stored: always null */
     }
-    FRZ_TRY(frz_maintain_provider(work->entry, field, &part, err));
+    FRZ_TRY(frz_entry_part(work->entry, field, &part, err));
     if (part == FRZ_PART_MIXED) {
         FRZ_TRY(add_column(work, field, part, NULL, err));
         goto out;
@@ -162,7 +164,7 @@ out:
     return rc;
 }
 
-static frz_code plan_columns(compaction *work, frz_error *err)
+static frz_code plan_columns(rewriting *work, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     const frz_type *schema = work->attempt->schema->type;
@@ -186,7 +188,7 @@ out:
 
 /* ---- row groups ---- */
 
-static frz_code plan_groups(compaction *work, frz_error *err)
+static frz_code plan_groups(rewriting *work, frz_error *err)
 {
     size_t count;
     int64_t start = 0;
@@ -197,7 +199,7 @@ static frz_code plan_groups(compaction *work, frz_error *err)
     }
     for (size_t i = 0; i < count; i++) {
         frz_row_range rows = {start, ends[i]};
-        if (frz_live_rows_count(&work->rows, rows) > 0) {
+        if (frz_live_rows_count(work->rows, rows) > 0) {
             work->groups[work->group_count++] = rows;
         }
         start = ends[i];
@@ -225,13 +227,36 @@ static bool find_group(const frz_data_file *file, frz_row_range rows, size_t *ou
 
 /* ---- writing ---- */
 
+/* Rows that this commit changes have no number of their own. */
+static frz_code inherit_number(const rewriting *work, struct ArrowArray *numbers, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const frz_env *env = work->attempt->env;
+    size_t bytes = frz_bitmap_bytes(numbers->length) + 8;
+    uint8_t *older = frz_alloc_zero(env, 1, bytes);
+    if (older == NULL) {
+        return frz_fail_nomem(err, bytes);
+    }
+    for (int64_t i = 0; i < numbers->length; i++) {
+        frz_bit_put(older, i, frz_get_i64(numbers, i) != work->attempt->sequence_number);
+    }
+    if (frz_bitmap_count(older, 0, numbers->length) < numbers->length) {
+        rc = frz_live_hide(env, older, numbers, err);
+    }
+    frz_free(env, older);
+    return rc;
+}
+
 /* Append the live rows of the one column that a batch has, and release it. */
-static frz_code append_batch(compaction *work, const frz_type *type, size_t index, frz_batch *batch,
+static frz_code append_batch(rewriting *work, const frz_type *type, size_t index, frz_batch *batch,
                              frz_error *err)
 {
     struct ArrowArray *column = batch->array.children[0];
     frz_code rc =
-        frz_live_rows_pick(&work->rows, type->fields[0].type, batch->first_row, column, err);
+        frz_live_rows_pick(work->rows, type->fields[0].type, batch->first_row, column, err);
+    if (rc == FRZ_OK && type->fields[0].id == FRZ_ID_LAST_UPDATED) {
+        rc = inherit_number(work, column, err);
+    }
     if (rc == FRZ_OK && column->length > 0) {
         rc = frz_parquet_writer_append_column(work->writer, index, column, err);
     }
@@ -239,7 +264,7 @@ static frz_code append_batch(compaction *work, const frz_type *type, size_t inde
     return rc;
 }
 
-static frz_code decode_column(compaction *work, const compact_column *column, size_t index,
+static frz_code decode_column(rewriting *work, const rewrite_column *column, size_t index,
                               frz_row_range rows, frz_error *err)
 {
     frz_code rc = FRZ_OK;
@@ -257,7 +282,7 @@ out:
 }
 
 /* Append what a stitching reader yields until the given row. */
-static frz_code append_stitched(compaction *work, frz_stitch *stitch, const frz_type *type,
+static frz_code append_stitched(rewriting *work, frz_stitch *stitch, const frz_type *type,
                                 size_t index, int64_t end, frz_error *err)
 {
     frz_code rc = FRZ_OK;
@@ -276,13 +301,13 @@ out:
     return rc;
 }
 
-static frz_code stitch_column(compaction *work, const compact_column *column, size_t index,
+static frz_code stitch_column(rewriting *work, const rewrite_column *column, size_t index,
                               frz_row_range rows, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     frz_stitch *stitch = NULL;
     frz_stitch_request request = {.projection = column->request, .ranges = &rows, .range_count = 1};
-    frz_live_request(&work->rows.live, &request);
+    frz_live_rows_request(work->rows, &request);
     FRZ_TRY(frz_stitch_open(work->attempt->table, work->entry, &request, &stitch, err));
     FRZ_TRY(append_stitched(work, stitch, column->request, index, rows.end, err));
 out:
@@ -290,13 +315,13 @@ out:
     return rc;
 }
 
-static frz_code write_column(compaction *work, size_t index, frz_row_range rows, frz_error *err)
+static frz_code write_column(rewriting *work, size_t index, frz_row_range rows, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    const compact_column *column = &work->columns[index];
+    const rewrite_column *column = &work->columns[index];
     size_t group;
     bool done = false;
-    bool all_live = frz_live_rows_count(&work->rows, rows) == rows.end - rows.start;
+    bool all_live = frz_live_rows_count(work->rows, rows) == rows.end - rows.start;
     if (column->part == FRZ_PART_MIXED || !all_live) {
         return stitch_column(work, column, index, rows, err);
     }
@@ -309,16 +334,16 @@ static frz_code write_column(compaction *work, size_t index, frz_row_range rows,
         FRZ_TRY(decode_column(work, column, index, rows, err));
     }
 out:
-    return frz_context(err, rc, "compacting %s, column \"%.*s\"",
+    return frz_context(err, rc, "rewriting %s, column \"%.*s\"",
                        frz_data_file_location(work->parts[0].file),
                        FRZ_STR_ARG(column->field->name));
 }
 
-static frz_code write_group(compaction *work, frz_row_range rows, frz_error *err)
+static frz_code write_group(rewriting *work, frz_row_range rows, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     FRZ_TRY(
-        frz_parquet_writer_begin_group(work->writer, frz_live_rows_count(&work->rows, rows), err));
+        frz_parquet_writer_begin_group(work->writer, frz_live_rows_count(work->rows, rows), err));
     for (size_t i = 0; i < work->column_count; i++) {
         FRZ_TRY(write_column(work, i, rows, err));
     }
@@ -333,7 +358,7 @@ out:
 
 /* Each lineage column has a reader of its own that moves from row group to row group, because a
  * group is written column by column. */
-static frz_code open_lineage(compaction *work, frz_error *err)
+static frz_code open_lineage(rewriting *work, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     for (size_t i = 0; i < 2 && work->group_count > 0; i++) {
@@ -341,7 +366,7 @@ static frz_code open_lineage(compaction *work, frz_error *err)
         FRZ_TRY(frz_type_struct_of(&work->arena, &work->written[work->column_count + i], 1,
                                    &work->lineage_types[i], err));
         request.projection = work->lineage_types[i];
-        frz_live_request(&work->rows.live, &request);
+        frz_live_rows_request(work->rows, &request);
         FRZ_TRY(
             frz_stitch_open(work->attempt->table, work->entry, &request, &work->lineage[i], err));
     }
@@ -394,7 +419,7 @@ out:
 
 /* ---- one file ---- */
 
-static frz_code compaction_begin(compaction *work, frz_error *err)
+static frz_code rewriting_begin(rewriting *work, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     work->part_count = work->entry->column_file_count + 1;
@@ -409,7 +434,7 @@ out:
     return rc;
 }
 
-static void compaction_end(compaction *work)
+static void rewriting_end(rewriting *work)
 {
     frz_parquet_writer_abort(work->writer);
     for (size_t i = 0; i < 2; i++) {
@@ -418,11 +443,10 @@ static void compaction_end(compaction *work)
     for (size_t i = 0; work->parts != NULL && i < work->part_count; i++) {
         frz_data_file_close(work->parts[i].file);
     }
-    frz_live_rows_reset(&work->rows);
     frz_arena_reset(&work->arena);
 }
 
-static frz_code write_file(compaction *work, const char *location,
+static frz_code write_file(rewriting *work, const char *location,
                            const frz_parquet_write_options *options, bool durable, frz_arena *arena,
                            frz_parquet_written *written, frz_error *err)
 {
@@ -438,21 +462,20 @@ out:
     return rc;
 }
 
-frz_code frz_compact_file(const frz_commit_attempt *attempt, const frz_entry *entry,
-                          frz_delete_index *deletes, const frz_parquet_write_options *options,
-                          bool durable, frz_arena *arena, frz_compacted *out, frz_error *err)
+frz_code frz_rewrite_file(const frz_commit_attempt *attempt, const frz_entry *entry,
+                          const frz_live_rows *rows, const frz_parquet_write_options *options,
+                          bool durable, frz_arena *arena, frz_rewritten *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     char *location = NULL;
     frz_parquet_written written = {0};
-    compaction work = {.attempt = attempt, .entry = entry};
+    rewriting work = {.attempt = attempt, .entry = entry, .rows = rows};
     frz_arena_init(&work.arena, attempt->env, FRZ_ARENA_NO_LIMIT);
-    FRZ_TRY(frz_live_rows_find(attempt->table, entry, deletes, &work.arena, &work.rows, err));
-    if (work.rows.count == 0) {
-        *out = (frz_compacted){0};
+    if (rows->count == 0) {
+        *out = (frz_rewritten){0};
         goto out;
     }
-    FRZ_TRY(compaction_begin(&work, err));
+    FRZ_TRY(rewriting_begin(&work, err));
     FRZ_TRY(frz_commit_new_path(attempt, ".parquet", &location, err));
     FRZ_TRY(write_file(&work, location, options, durable, arena, &written, err));
     rc = frz_commit_track(attempt, location, written.file_size, true, err);
@@ -461,11 +484,11 @@ frz_code frz_compact_file(const frz_commit_attempt *attempt, const frz_entry *en
         goto out;
     }
     for (size_t i = 0; i < written.stats_count; i++) {
-        FRZ_TRY(complete_stats(arena, entry, work.rows.bits == NULL, &written.stats[i], err));
+        FRZ_TRY(complete_stats(arena, entry, rows->bits == NULL, &written.stats[i], err));
     }
     /* the result may outlive the version of the table that the types belong to */
     FRZ_TRY(frz_stats_own_types(arena, written.stats, written.stats_count, err));
-    *out = (frz_compacted){.record_count = work.rows.count,
+    *out = (frz_rewritten){.record_count = rows->count,
                            .file_size = written.file_size,
                            .split_offsets = written.split_offsets,
                            .split_count = written.split_count,
@@ -474,7 +497,7 @@ frz_code frz_compact_file(const frz_commit_attempt *attempt, const frz_entry *en
     out->location = frz_arena_strdup(arena, frz_str_from(location));
     rc = out->location == NULL ? frz_fail_nomem(err, strlen(location)) : FRZ_OK;
 out:
-    compaction_end(&work);
+    rewriting_end(&work);
     frz_free(attempt->env, location);
     return rc;
 }

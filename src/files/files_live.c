@@ -1,13 +1,14 @@
 /*
  * Which rows of a data file are left when it is rewritten.
  */
-#include "maintain/maintain_internal.h"
+#include "files/files.h"
 
 void frz_live_rows_reset(frz_live_rows *rows)
 {
     frz_free(rows->live.env, rows->bits);
     frz_live_reset(&rows->live);
     rows->bits = NULL;
+    rows->deleted = NULL;
 }
 
 static frz_code all_bits(const frz_env *env, int64_t rows, uint8_t **out, frz_error *err)
@@ -31,7 +32,7 @@ static frz_code read_keys(const frz_table *table, const frz_entry *entry, const 
     frz_batch batch = {0};
     uint8_t *bits = NULL;
     frz_stitch_request request = {.projection = read_type};
-    frz_live_request(&rows->live, &request);
+    frz_live_rows_request(rows, &request);
     FRZ_TRY(frz_stitch_open(table, entry, &request, &stitch, err));
     while ((rc = frz_stitch_next(stitch, &batch, err)) == FRZ_OK) {
         FRZ_TRY(frz_live_bits(&rows->live, read_type, &batch, &nothing, &bits, err));
@@ -55,22 +56,60 @@ frz_code frz_live_rows_find(const frz_table *table, const frz_entry *entry, frz_
     static const frz_type nothing = {.id = FRZ_TYPE_STRUCT};
     frz_code rc = FRZ_OK;
     const frz_type *read_type = NULL;
-    *rows = (frz_live_rows){.live.env = table->env, .count = entry->record_count};
+    *rows = (frz_live_rows){
+        .live.env = table->env, .record_count = entry->record_count, .count = entry->record_count};
     FRZ_TRY(frz_live_open(&rows->live, index, table, entry, err));
     if (rows->live.found == NULL) {
         return FRZ_OK;
     }
     FRZ_TRY(all_bits(table->env, entry->record_count, &rows->bits, err));
     FRZ_TRY(frz_live_read_type(&rows->live, &nothing, arena, &read_type, err));
-    const frz_positions *positions = frz_file_deletes_positions(rows->live.found);
+    rows->deleted = frz_file_deletes_positions(rows->live.found);
     if (read_type->field_count > 0) {
         FRZ_TRY(read_keys(table, entry, read_type, rows, err));
-    } else if (positions != NULL) {
-        frz_positions_clear(positions, 0, entry->record_count, rows->bits);
+    } else if (rows->deleted != NULL) {
+        frz_positions_clear(rows->deleted, 0, entry->record_count, rows->bits);
     }
     rows->count = frz_bitmap_count(rows->bits, 0, entry->record_count);
 out:
     return rc;
+}
+
+frz_code frz_live_rows_of(const frz_env *env, const frz_positions *deleted, int64_t record_count,
+                          frz_live_rows *rows, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    *rows = (frz_live_rows){
+        .live.env = env, .deleted = deleted, .record_count = record_count, .count = record_count};
+    if (deleted == NULL) {
+        return FRZ_OK;
+    }
+    FRZ_TRY(all_bits(env, record_count, &rows->bits, err));
+    frz_positions_clear(deleted, 0, record_count, rows->bits);
+    rows->count = frz_bitmap_count(rows->bits, 0, record_count);
+out:
+    return rc;
+}
+
+frz_code frz_live_rows_remove(frz_live_rows *rows, const int64_t *positions, size_t count,
+                              frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    if (rows->bits == NULL) {
+        FRZ_TRY(all_bits(rows->live.env, rows->record_count, &rows->bits, err));
+    }
+    for (size_t i = 0; i < count; i++) {
+        frz_bit_put(rows->bits, positions[i], false);
+    }
+    rows->count = frz_bitmap_count(rows->bits, 0, rows->record_count);
+out:
+    return rc;
+}
+
+void frz_live_rows_request(const frz_live_rows *rows, frz_stitch_request *request)
+{
+    request->with_deleted = true;
+    request->deleted = rows->deleted;
 }
 
 int64_t frz_live_rows_count(const frz_live_rows *rows, frz_row_range range)

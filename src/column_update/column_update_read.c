@@ -1,0 +1,177 @@
+/*
+ * One data file as a statement sees it: batches of what the expressions read, which of their rows
+ * are updated, and the new values of these.
+ */
+#include "column_update/column_update_internal.h"
+
+/* ---- values ---- */
+
+static const struct ArrowArray *old_values(const update_reader *reader, const frz_batch *batch,
+                                           int32_t field_id)
+{
+    int64_t index = frz_type_index_of_id(reader->read_type, field_id);
+    assert(index >= 0);
+    return batch->array.children[index];
+}
+
+/* Without a condition all live rows have new values, and old ones were not even read. */
+static bool carries(const update_reader *reader, const update_rows *rows)
+{
+    return reader->plan->filter != NULL && rows->selected != NULL;
+}
+
+static bool has_null(const struct ArrowArray *array, const uint8_t *live)
+{
+    bool found = frz_null_count(array) > 0;
+    if (found && live != NULL) {
+        found = false;
+        for (int64_t i = 0; !found && i < array->length; i++) {
+            found = frz_bit_get(live, i) && frz_is_null(array, i);
+        }
+    }
+    return found;
+}
+
+static frz_code check_required(const frz_field *field, const frz_batch *batch,
+                               const struct ArrowArray *array, const uint8_t *live, frz_error *err)
+{
+    if (!field->required || !has_null(array, live)) {
+        return FRZ_OK;
+    }
+    return frz_fail(err, FRZ_E_ARGUMENT,
+                    "column \"%.*s\" is required, but its new value is null in rows %lld to %lld",
+                    FRZ_STR_ARG(field->name), (long long)batch->first_row,
+                    (long long)(batch->first_row + batch->array.length - 1));
+}
+
+/* New values in selected rows, old ones in the others, nulls in those that are deleted. */
+frz_code update_reader_values(update_reader *reader, const update_assignment *assignment,
+                              const frz_batch *batch, const update_rows *rows,
+                              struct ArrowArray *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const frz_env *env = reader->plan->env;
+    const frz_field *field = assignment->field;
+    struct ArrowArray values = {0}, column = {0};
+    FRZ_TRY(frz_expr_eval(assignment->bound, reader->read_type, &batch->array, batch->first_row,
+                          rows->selected, &values, err));
+    if (carries(reader, rows)) {
+        FRZ_TRY(frz_array_merge(env, field->type, &values, old_values(reader, batch, field->id),
+                                rows->selected, &column, err));
+    } else {
+        frz_array_move(&values, &column);
+    }
+    FRZ_TRY(check_required(field, batch, &column, rows->live, err));
+    reader->leaves_partition = reader->leaves_partition ||
+                               !update_keeps_partition(reader->plan, &reader->table->metadata,
+                                                       reader->entry, field, &column, rows->live);
+    FRZ_TRY(frz_live_hide(env, rows->live, &column, err));
+    frz_array_move(&column, out);
+out:
+    frz_array_release(&column);
+    frz_array_release(&values);
+    return rc;
+}
+
+/* Null where the row is updated, which then means this commit; the old number elsewhere. */
+frz_code update_reader_lineage(const update_reader *reader, const frz_batch *batch,
+                               const update_rows *rows, struct ArrowArray *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const frz_env *env = reader->plan->env;
+    const frz_type *type = frz_field_last_updated.type;
+    struct ArrowArray nulls = {0}, column = {0};
+    FRZ_TRY(frz_array_nulls(env, type, batch->array.length, &nulls, err));
+    if (carries(reader, rows)) {
+        FRZ_TRY(frz_array_merge(env, type, &nulls, old_values(reader, batch, FRZ_ID_LAST_UPDATED),
+                                rows->selected, &column, err));
+    } else {
+        frz_array_move(&nulls, &column);
+    }
+    FRZ_TRY(frz_live_hide(env, rows->live, &column, err));
+    frz_array_move(&column, out);
+out:
+    frz_array_release(&column);
+    frz_array_release(&nulls);
+    return rc;
+}
+
+/* ---- reading ---- */
+
+/* Which rows of a batch are live, and which are updated. */
+static frz_code select_rows(update_reader *reader, frz_batch *batch, update_rows *rows,
+                            frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const update_plan *plan = reader->plan;
+    int64_t length = batch->array.length;
+    size_t bytes = frz_bitmap_bytes(length) + 8;
+    rows->selected_count = length;
+    FRZ_TRY(
+        frz_live_bits(&reader->live, reader->read_type, batch, plan->read_type, &rows->live, err));
+    FRZ_TRY(frz_live_note(&reader->live, batch, rows->live, err));
+    if (plan->filter == NULL && rows->live == NULL) {
+        return FRZ_OK;
+    }
+    rows->selected = frz_alloc_zero(plan->env, 1, bytes);
+    FRZ_TRY(rows->selected == NULL ? frz_fail_nomem(err, bytes) : FRZ_OK);
+    if (plan->filter != NULL) {
+        FRZ_TRY(frz_expr_select(plan->filter, reader->read_type, &batch->array, batch->first_row,
+                                rows->live, rows->selected, &rows->selected_count, err));
+    } else {
+        memcpy(rows->selected, rows->live, frz_bitmap_bytes(length));
+        rows->selected_count = frz_bitmap_count(rows->selected, 0, length);
+    }
+    if (rows->selected_count == length) {
+        frz_free(plan->env, rows->selected);
+        rows->selected = NULL;
+    }
+out:
+    return rc;
+}
+
+static frz_code open_stitch(update_reader *reader, frz_delete_index *deletes, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_stitch_request request = {0};
+    FRZ_TRY(frz_live_open(&reader->live, deletes, reader->table, reader->entry, err));
+    frz_live_request(&reader->live, &request);
+    FRZ_TRY(frz_live_read_type(&reader->live, reader->plan->read_type, &reader->arena,
+                               &reader->read_type, err));
+    request.projection = reader->read_type;
+    FRZ_TRY(frz_stitch_open(reader->table, reader->entry, &request, &reader->stitch, err));
+out:
+    return rc;
+}
+
+frz_code update_reader_open(update_reader *reader, const update_plan *plan, const frz_table *table,
+                            const frz_entry *entry, frz_delete_index *deletes, frz_error *err)
+{
+    *reader = (update_reader){.plan = plan, .table = table, .entry = entry};
+    reader->live.env = plan->env;
+    frz_arena_init(&reader->arena, plan->env, FRZ_ARENA_NO_LIMIT);
+    return open_stitch(reader, deletes, err);
+}
+
+frz_code update_reader_next(update_reader *reader, frz_batch *batch, update_rows *rows,
+                            frz_error *err)
+{
+    frz_code rc = frz_stitch_next(reader->stitch, batch, err);
+    return rc == FRZ_OK ? select_rows(reader, batch, rows, err) : rc;
+}
+
+void update_rows_reset(const frz_env *env, update_rows *rows)
+{
+    frz_free(env, rows->live);
+    frz_free(env, rows->selected);
+    *rows = (update_rows){0};
+}
+
+void update_reader_close(update_reader *reader)
+{
+    frz_stitch_close(reader->stitch);
+    frz_live_reset(&reader->live);
+    if (reader->arena.env != NULL) {
+        frz_arena_reset(&reader->arena);
+    }
+}
