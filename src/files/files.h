@@ -148,4 +148,35 @@ frz_code frz_entry_identity(frz_arena *arena, const frz_entry *entry, frz_entry 
  * only be fewer later. */
 bool frz_same_content(const frz_entry *a, const frz_entry *b);
 
+/* ---- what is used again when another writer was first (files_results.c) ---- */
+
+/* What became of one entry. */
+typedef struct frz_rewrite_result {
+    frz_entry source; /* its identity */
+    int32_t schema_id;
+    int64_t rows; /* the caller's */
+    frz_rewritten file;
+} frz_rewrite_result;
+
+/* Those of all attempts, by location. */
+typedef struct frz_rewrite_results {
+    const frz_env *env;
+    frz_arena arena;
+    frz_rewrite_result *list;
+    size_t count, capacity;
+    size_t sorted; /* so many come from earlier attempts */
+} frz_rewrite_results;
+
+void frz_rewrite_results_init(frz_rewrite_results *results, const frz_env *env);
+void frz_rewrite_results_reset(frz_rewrite_results *results);
+/* Before each attempt. */
+void frz_rewrite_results_sort(frz_rewrite_results *results);
+/* That of an earlier attempt, if the entry and the schema are still the same; or NULL. */
+const frz_rewrite_result *frz_rewrite_results_find(const frz_rewrite_results *results,
+                                                   const frz_entry *entry, int32_t schema_id);
+/* Keep one more, of which the file is in the results' arena; *out is valid until the next call. */
+frz_code frz_rewrite_results_add(frz_rewrite_results *results, const frz_entry *entry,
+                                 int32_t schema_id, const frz_rewritten *file, int64_t rows,
+                                 const frz_rewrite_result **out, frz_error *err);
+
 #endif

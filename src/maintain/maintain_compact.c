@@ -7,35 +7,15 @@
 #include "maintain/maintain_internal.h"
 #include "scan/scan_plan.h"
 
-/* What became of one entry. The identity is kept to tell whether it is still the newest. */
-typedef struct compact_result {
-    frz_entry source; /* its identity */
-    frz_rewritten file;
-} compact_result;
-
 typedef struct compact_job {
     const frz_env *env;
-    frz_arena arena; /* lives over all attempts */
-    compact_result *results;
-    size_t result_count, result_capacity;
+    frz_rewrite_results results;
     frz_parquet_write_options options;
     frz_metrics_config metrics;
     frz_live_files files; /* of the attempt */
     bool durable;
     int64_t done_rows, total_rows;
 } compact_job;
-
-/* ---- results of earlier attempts ---- */
-
-static const compact_result *find_result(const compact_job *job, const frz_entry *entry)
-{
-    for (size_t i = 0; i < job->result_count; i++) {
-        if (frz_same_content(&job->results[i].source, entry)) {
-            return &job->results[i];
-        }
-    }
-    return NULL;
-}
 
 static frz_code rewrite_entry(compact_job *job, const frz_commit_attempt *attempt,
                               const frz_entry *entry, frz_rewritten *out, frz_error *err)
@@ -44,29 +24,27 @@ static frz_code rewrite_entry(compact_job *job, const frz_commit_attempt *attemp
     frz_live_rows rows = {.live.env = job->env};
     FRZ_TRY(
         frz_live_rows_find(attempt->table, entry, job->files.deletes, attempt->arena, &rows, err));
-    FRZ_TRY(frz_rewrite_file(attempt, entry, &rows, &job->options, job->durable, &job->arena, out,
-                             err));
+    FRZ_TRY(frz_rewrite_file(attempt, entry, &rows, &job->options, job->durable,
+                             &job->results.arena, out, err));
 out:
     frz_live_rows_reset(&rows);
     return rc;
 }
 
 static frz_code compact_entry(compact_job *job, const frz_commit_attempt *attempt,
-                              const frz_entry *entry, const compact_result **out, frz_error *err)
+                              const frz_entry *entry, const frz_rewrite_result **out,
+                              frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    const compact_result *found = find_result(job, entry);
-    if (found != NULL) {
-        *out = found;
+    int32_t schema_id = attempt->schema->schema_id;
+    frz_rewritten file = {0};
+    *out = frz_rewrite_results_find(&job->results, entry, schema_id);
+    if (*out != NULL) {
         return FRZ_OK;
     }
-    FRZ_TRY(FRZ_GROW(job->env, &job->results, &job->result_capacity, job->result_count, err));
-    compact_result *result = &job->results[job->result_count];
-    *result = (compact_result){0};
-    FRZ_TRY(frz_entry_identity(&job->arena, entry, &result->source, err));
-    FRZ_TRY(rewrite_entry(job, attempt, entry, &result->file, err));
-    job->result_count++;
-    *out = result;
+    FRZ_TRY(rewrite_entry(job, attempt, entry, &file, err));
+    FRZ_TRY(frz_rewrite_results_add(&job->results, entry, schema_id, &file, file.record_count, out,
+                                    err));
 out:
     return rc;
 }
@@ -77,12 +55,12 @@ static frz_code plan_entry(compact_job *job, const frz_commit_attempt *attempt,
                            const frz_entry *entry, frz_commit_plan *plan, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    const compact_result *result = NULL;
+    const frz_rewrite_result *result = NULL;
     FRZ_TRY(frz_progress(job->env, "compact", (uint64_t)job->done_rows, (uint64_t)job->total_rows,
                          err));
     FRZ_TRY(compact_entry(job, attempt, entry, &result, err));
     FRZ_TRY(frz_rewritten_plan(attempt, entry, entry, &result->file, &job->metrics, plan, err));
-    plan->rows += result->file.record_count;
+    plan->rows += result->rows;
     job->done_rows += entry->record_count;
 out:
     return rc;
@@ -117,6 +95,7 @@ static frz_code compact_build(void *ctx, const frz_commit_attempt *attempt, frz_
     const frz_entry **entries = NULL;
     size_t count = 0;
     const frz_metadata *metadata = &attempt->table->metadata;
+    frz_rewrite_results_sort(&job->results);
     FRZ_TRY(frz_live_files_find(attempt->table, attempt->parent, attempt->schema, attempt->tree,
                                 NULL, attempt->arena, &job->files, err));
     FRZ_TRY(choose_files(job, attempt, &entries, &count, err));
@@ -143,9 +122,8 @@ frz_code frz_compact(frz_catalog *catalog, const char *table, frz_commit_report 
                      frz_error *err)
 {
     compact_job job = {.env = catalog->env};
-    frz_arena_init(&job.arena, catalog->env, FRZ_ARENA_NO_LIMIT);
+    frz_rewrite_results_init(&job.results, catalog->env);
     frz_code rc = frz_commit_run(catalog, table, compact_build, &job, report, err);
-    frz_free(job.env, job.results);
-    frz_arena_reset(&job.arena);
+    frz_rewrite_results_reset(&job.results);
     return frz_context(err, rc, "compacting table %s", table);
 }
