@@ -8,6 +8,7 @@
  *   and so does the lineage, or all rows were updated    the column file is used as it is
  *   but the lineage moved                                the lineage column is written again
  *   a value it depends on comes from another file        the data file is computed again
+ *   rows were deleted by another vector                  the same: they are no longer updated
  *   the schema changed, or the data file is new          computed (again)
  */
 #include <stdlib.h>
@@ -21,6 +22,8 @@ typedef struct done_file {
     int32_t schema_id;
     frz_column_file *column_files; /* deep copies in the job's arena */
     size_t column_file_count;
+    frz_str vector; /* location of the deletion vector, and where it is in that file */
+    int64_t vector_offset;
     update_result result;
 } done_file;
 
@@ -89,6 +92,17 @@ out:
     return rc;
 }
 
+static frz_code copy_vector(frz_arena *arena, const frz_entry *entry, done_file *out,
+                            frz_error *err)
+{
+    const frz_deletion_vector *vector = &entry->deletion_vector;
+    if (!entry->has_deletion_vector) {
+        return FRZ_OK;
+    }
+    out->vector_offset = vector->offset;
+    return frz_arena_str(arena, vector->location, &out->vector, err);
+}
+
 /* A place to keep the result of a data file, empty or with an outdated result dropped. */
 static frz_code remember(update_job *job, const frz_commit_attempt *attempt, const frz_entry *entry,
                          done_file **out, frz_error *err)
@@ -99,6 +113,7 @@ static frz_code remember(update_job *job, const frz_commit_attempt *attempt, con
                        .schema_id = attempt->schema->schema_id};
     FRZ_TRY(frz_arena_str(&job->arena, entry->location, &fresh.location, err));
     FRZ_TRY(copy_column_files(&job->arena, entry, &fresh, err));
+    FRZ_TRY(copy_vector(&job->arena, entry, &fresh, err));
     if (slot == NULL) {
         FRZ_TRY(FRZ_GROW(job->env, &job->done, &job->done_capacity, job->done_count, err));
         slot = &job->done[job->done_count++];
@@ -124,6 +139,14 @@ static bool same_provider(const done_file *done, const frz_entry *newest, int32_
                                          : frz_str_equal(before->location, now->location);
 }
 
+static bool same_vector(const done_file *done, const frz_entry *newest)
+{
+    const frz_deletion_vector *vector = &newest->deletion_vector;
+    return newest->has_deletion_vector ? frz_str_equal(done->vector, vector->location) &&
+                                             done->vector_offset == vector->offset
+                                       : done->vector.ptr == NULL;
+}
+
 static bool same_lineage(const done_file *done, const frz_entry *newest)
 {
     return done->sequence_number == newest->sequence_number &&
@@ -133,7 +156,7 @@ static bool same_lineage(const done_file *done, const frz_entry *newest)
 static bool values_hold(const update_job *job, const done_file *done,
                         const frz_commit_attempt *attempt, const frz_entry *newest)
 {
-    bool hold = done->schema_id == attempt->schema->schema_id;
+    bool hold = done->schema_id == attempt->schema->schema_id && same_vector(done, newest);
     for (size_t i = 0; hold && i < job->plan.depends_count; i++) {
         int32_t id = job->plan.depends_ids[i];
         hold = id == FRZ_ID_LAST_UPDATED ? same_lineage(done, newest)

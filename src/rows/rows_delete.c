@@ -214,7 +214,7 @@ static frz_code build(void *ctx, const frz_commit_attempt *attempt, frz_commit_p
     FRZ_TRY(frz_progress(job->env, "delete", d.files.count, d.files.count, err));
     FRZ_TRY(frz_commit_vectors_finish(&d.vectors, frz_commit_sync_each(attempt, 1), err));
     plan->operation = "delete";
-    plan->nothing = plan->data_files == 0;
+    plan->nothing = plan->rows == 0;
 out:
     frz_commit_vectors_reset(&d.vectors);
     frz_live_files_reset(&d.files);

@@ -2,7 +2,7 @@
  * Each way in which an update goes on after another writer was first: column files kept, only the
  * lineage written again, or computed again.
  */
-#include "unit/column_update/column_update_fixture.h"
+#include "model/model_table.h"
 #include "unit/test_alloc.h"
 
 static void rival_by_text(fixture *f)
@@ -51,12 +51,12 @@ static const model_condition *condition_of(const char *text)
     return NULL;
 }
 
-static update one_update(const char *column, const char *text, const char *condition,
-                         int64_t number)
+static update one_update(const fixture *f, const char *column, const char *text,
+                         const char *condition, int64_t number)
 {
     update u = {.rules = {rule_of(column, text)}, .rule_count = 1, .number = number};
     u.condition = condition == NULL ? NULL : condition_of(condition);
-    update_text(&u);
+    update_text(&f->now, &u);
     return u;
 }
 
@@ -84,8 +84,8 @@ static void race__all_rows_updated_keeps_the_column_files(void **state)
 {
     fixture f;
     two_files(&f, state);
-    update mine = one_update("n", "n + 1", NULL, 0);
-    update theirs = one_update("d", "id / 4", "id < %lld", 15);
+    update mine = one_update(&f, "n", "n + 1", NULL, 0);
+    update theirs = one_update(&f, "d", "id / 4", "id < %lld", 15);
     assert_int_equal(race(&f, &mine, &theirs), 2);
     assert_int_equal(count_files(&f, "db/t/data"), 2 + 2 + 2);
     fixture_close(&f);
@@ -97,8 +97,8 @@ static void race__kept_statistics_own_their_types(void **state)
 {
     fixture f;
     two_files(&f, state);
-    update mine = one_update("m", "m + 0.25", NULL, 0);
-    update theirs = one_update("d", "id / 4", "id < %lld", 15);
+    update mine = one_update(&f, "m", "m + 0.25", NULL, 0);
+    update theirs = one_update(&f, "d", "id / 4", "id < %lld", 15);
     assert_int_equal(race(&f, &mine, &theirs), 2);
     fixture_close(&f);
 }
@@ -107,8 +107,8 @@ static void race__other_columns_changed_renews_only_the_lineage(void **state)
 {
     fixture f;
     two_files(&f, state);
-    update mine = one_update("n", "n + 1", "id % 3 = %lld % 3", 1);
-    update theirs = one_update("d", "id / 4", "id < %lld", 15);
+    update mine = one_update(&f, "n", "n + 1", "id % 3 = %lld % 3", 1);
+    update theirs = one_update(&f, "d", "id / 4", "id < %lld", 15);
     assert_int_equal(race(&f, &mine, &theirs), 2 + 2);
     /* base files, theirs, mine and its lineage */
     assert_int_equal(count_files(&f, "db/t/data"), 2 + 2 + 2 + 2);
@@ -119,8 +119,8 @@ static void race__another_data_file_changed_keeps_everything(void **state)
 {
     fixture f;
     two_files(&f, state);
-    update mine = one_update("n", "n + 1", "id < %lld", 4);
-    update theirs = one_update("n", "7", "id >= %lld", 12);
+    update mine = one_update(&f, "n", "n + 1", "id < %lld", 4);
+    update theirs = one_update(&f, "n", "7", "id >= %lld", 12);
     assert_int_equal(race(&f, &mine, &theirs), 2);
     fixture_close(&f);
 }
@@ -129,8 +129,8 @@ static void race__a_value_read_has_changed_computes_again(void **state)
 {
     fixture f;
     two_files(&f, state);
-    update mine = one_update("d", "n", NULL, 0);
-    update theirs = one_update("n", "id * 3", "id < %lld", 4);
+    update mine = one_update(&f, "d", "n", NULL, 0);
+    update theirs = one_update(&f, "n", "id * 3", "id < %lld", 4);
     /* only the first data file is computed again */
     assert_int_equal(race(&f, &mine, &theirs), 1 + 2);
     /* the column file of the lost attempt is gone */
@@ -142,10 +142,23 @@ static void race__a_column_of_the_condition_has_changed_computes_again(void **st
 {
     fixture f;
     two_files(&f, state);
-    update mine = one_update("s", "'x'", "n > %lld", 3);
-    update theirs = one_update("n", "id * 3", NULL, 0);
+    update mine = one_update(&f, "s", "'x'", "n > %lld", 3);
+    update theirs = one_update(&f, "n", "id * 3", NULL, 0);
     assert_int_equal(race(&f, &mine, &theirs), 2 + 2);
     assert_int_equal(count_files(&f, "db/t/data"), 2 + 2 + 2);
+    fixture_close(&f);
+}
+
+/* Rows that were deleted meanwhile are neither updated nor counted. */
+static void race__rows_that_were_deleted_compute_again(void **state)
+{
+    fixture f;
+    two_files(&f, state);
+    update mine = one_update(&f, "n", "n + 1", NULL, 0);
+    f.rival = rival_by_text;
+    f.rival_sql = "DELETE FROM " NAME " WHERE id >= 15";
+    f.now.count = 15;
+    assert_int_equal(race(&f, &mine, NULL), 1 + 2);
     fixture_close(&f);
 }
 
@@ -154,8 +167,8 @@ static void race__the_assigned_column_has_changed_computes_again(void **state)
 {
     fixture f;
     two_files(&f, state);
-    update mine = one_update("n", "7", "id < %lld", 4);
-    update theirs = one_update("n", "id * 3", NULL, 0);
+    update mine = one_update(&f, "n", "7", "id < %lld", 4);
+    update theirs = one_update(&f, "n", "id * 3", NULL, 0);
     assert_int_equal(race(&f, &mine, &theirs), 1 + 2);
     fixture_close(&f);
 }
@@ -165,8 +178,8 @@ static void race__overwriting_all_rows_needs_nothing_of_the_other(void **state)
 {
     fixture f;
     two_files(&f, state);
-    update mine = one_update("n", "7", NULL, 0);
-    update theirs = one_update("n", "id * 3", "id < %lld", 4);
+    update mine = one_update(&f, "n", "7", NULL, 0);
+    update theirs = one_update(&f, "n", "id * 3", "id < %lld", 4);
     assert_int_equal(race(&f, &mine, &theirs), 2);
     fixture_close(&f);
 }
@@ -175,8 +188,8 @@ static void race__lineage_that_is_read_computes_again(void **state)
 {
     fixture f;
     two_files(&f, state);
-    update mine = one_update("n", "_last_updated_sequence_number", NULL, 0);
-    update theirs = one_update("d", "id / 4", "id < %lld", 4);
+    update mine = one_update(&f, "n", "_last_updated_sequence_number", NULL, 0);
+    update theirs = one_update(&f, "d", "id / 4", "id < %lld", 4);
     assert_int_equal(race(&f, &mine, &theirs), 1 + 2);
     fixture_close(&f);
 }
@@ -185,13 +198,11 @@ static void race__a_new_schema_computes_again(void **state)
 {
     fixture f;
     two_files(&f, state);
-    update mine = one_update("n", "n + 1", NULL, 0);
+    update mine = one_update(&f, "n", "n + 1", NULL, 0);
     f.rival = rival_by_text;
     f.rival_sql = "ALTER TABLE " NAME " ADD COLUMN a0 bigint DEFAULT 5";
-    for (size_t i = 0; i < f.now.count; i++) {
-        f.now.rows[i].values[COL_FIRST_ADDED] = model_long(5);
-    }
-    f.now.columns++;
+    const model_value five = model_long(5);
+    model_add_column(&f.now, &five);
     assert_int_equal(race(&f, &mine, NULL), 2 + 2);
     fixture_close(&f);
 }
@@ -201,7 +212,7 @@ static void race__a_type_that_grew_computes_again(void **state)
 {
     fixture f;
     two_files(&f, state);
-    update mine = one_update("m", "m + 0.25", "id < %lld", 4);
+    update mine = one_update(&f, "m", "m + 0.25", "id < %lld", 4);
     f.rival = rival_by_text;
     f.rival_sql = "ALTER TABLE " NAME " ALTER COLUMN m TYPE decimal(12, 2)";
     assert_int_equal(race(&f, &mine, NULL), 1 + 2);
@@ -232,7 +243,7 @@ static void race__a_column_is_renamed_after_an_update(void **state)
     fixture f;
     two_files(&f, state);
     frz_sql_result result = {0};
-    update theirs = one_update("n", "7", "id >= %lld", 12);
+    update theirs = one_update(&f, "n", "7", "id >= %lld", 12);
     f.rival = rival_by_text;
     f.rival_sql = theirs.sql;
     assert_true(model_update(&f.now, &theirs, f.sequence + 1) > 0);
@@ -254,7 +265,7 @@ static void race__compaction_goes_on_after_a_type_grew(void **state)
 {
     fixture f;
     two_files(&f, state);
-    update before = one_update("m", "m + 0.25", NULL, 0);
+    update before = one_update(&f, "m", "m + 0.25", NULL, 0);
     frz_commit_report report = run_sql(&f, &f.outer, before.sql);
     follow_update(&f, &before, &report);
     f.rival = rival_by_text;
@@ -271,10 +282,10 @@ static void race__compacted_data_files_are_computed_anew(void **state)
 {
     fixture f;
     two_files(&f, state);
-    update before = one_update("d", "id / 4", "id < %lld", 4);
+    update before = one_update(&f, "d", "id / 4", "id < %lld", 4);
     frz_commit_report report = run_sql(&f, &f.outer, before.sql);
     follow_update(&f, &before, &report);
-    update mine = one_update("n", "n + 1", NULL, 0);
+    update mine = one_update(&f, "n", "n + 1", NULL, 0);
     f.rival = rival_compacts;
     assert_int_equal(race(&f, &mine, NULL), 1 + 2);
     fixture_close(&f);
@@ -286,10 +297,10 @@ static void race__compaction_keeps_what_it_wrote_for_other_files(void **state)
     fixture f;
     frz_env_counters counters;
     two_files(&f, state);
-    update before = one_update("m", "m + 0.25", NULL, 0);
+    update before = one_update(&f, "m", "m + 0.25", NULL, 0);
     frz_commit_report report = run_sql(&f, &f.outer, before.sql);
     follow_update(&f, &before, &report);
-    update theirs = one_update("n", "7", "id >= %lld", 12);
+    update theirs = one_update(&f, "n", "7", "id >= %lld", 12);
     f.rival = rival_by_text;
     f.rival_sql = theirs.sql;
     assert_true(model_update(&f.now, &theirs, f.sequence + 1) > 0);
@@ -308,8 +319,8 @@ static void race__no_row_is_left_to_update(void **state)
 {
     fixture f;
     two_files(&f, state);
-    update mine = one_update("d", "id / 4", "n > %lld", 3);
-    update theirs = one_update("n", "NULL", NULL, 0);
+    update mine = one_update(&f, "d", "id / 4", "n > %lld", 3);
+    update theirs = one_update(&f, "n", "NULL", NULL, 0);
     assert_true(model_update(&f.now, &theirs, 2) > 0);
     f.rival = rival_by_text;
     f.rival_sql = theirs.sql;
@@ -343,8 +354,8 @@ static bool race_with_failure(uint64_t n)
     scarce = (test_allocator){0};
     void *env = test_env_over(&scarce);
     two_files(&f, &env);
-    update mine = one_update("n", "n + 1", "id % 3 = %lld % 3", 1);
-    update theirs = one_update("d", "id / 4", "id < %lld", 15);
+    update mine = one_update(&f, "n", "n + 1", "id % 3 = %lld % 3", 1);
+    update theirs = one_update(&f, "d", "id / 4", "id < %lld", 15);
     f.rival = rival_with_memory;
     f.rival_sql = theirs.sql;
     scarce = (test_allocator){.fail_at = n};
@@ -389,6 +400,7 @@ int main(void)
         TEST_WITH_ENV(race__another_data_file_changed_keeps_everything),
         TEST_WITH_ENV(race__a_value_read_has_changed_computes_again),
         TEST_WITH_ENV(race__a_column_of_the_condition_has_changed_computes_again),
+        TEST_WITH_ENV(race__rows_that_were_deleted_compute_again),
         TEST_WITH_ENV(race__the_assigned_column_has_changed_computes_again),
         TEST_WITH_ENV(race__overwriting_all_rows_needs_nothing_of_the_other),
         TEST_WITH_ENV(race__lineage_that_is_read_computes_again),

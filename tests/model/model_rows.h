@@ -2,8 +2,8 @@
  * A plain model of a table: rows with their lineage and values, what statements do to them written
  * row by row, and the comparison with what scans return.
  */
-#ifndef FRZ_TEST_COLUMN_UPDATE_MODEL_H
-#define FRZ_TEST_COLUMN_UPDATE_MODEL_H
+#ifndef FRZ_TEST_MODEL_ROWS_H
+#define FRZ_TEST_MODEL_ROWS_H
 
 #include <stdlib.h>
 
@@ -60,11 +60,16 @@ typedef struct model_column {
     model_kind kind;
 } model_column;
 
+#define MODEL_NAME 16
+
 /* One state of a table. */
 typedef struct model {
-    model_row *rows;
+    model_row *rows; /* in order of their ids */
     size_t count;
-    size_t columns; /* that the schema has */
+    size_t columns;      /* that the schema has had so far; the next one is added here */
+    bool gone[COL_MOST]; /* of these: dropped */
+    char names[COL_MOST][MODEL_NAME]; /* now; empty: as at first */
+    model_value added[COL_MOST];      /* value of rows that are written without the column */
     int64_t snapshot_id;
 } model;
 
@@ -74,6 +79,54 @@ static const model_column model_columns[COL_MOST] = {
     {"l", KIND_LIST},  {"l2", KIND_LIST},   {"a0", KIND_LONG},   {"a1", KIND_STRING},
     {"a2", KIND_LONG}, {"a3", KIND_STRING}, {"a4", KIND_LONG},   {"a5", KIND_STRING},
 };
+
+/* ---- columns ---- */
+
+static inline bool model_has(const model *m, size_t column)
+{
+    return column < m->columns && !m->gone[column];
+}
+
+static inline const char *model_name(const model *m, size_t column)
+{
+    return m->names[column][0] != '\0' ? m->names[column] : model_columns[column].name;
+}
+
+/* Length of the word that text starts with, and the column that has this name at first; COL_MOST:
+ * none. What is in quotes is a word. */
+static inline size_t model_word(const char *text, size_t *column)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+    *column = COL_MOST;
+    if (*text == '\'') {
+        return strcspn(text + 1, "'") + 2;
+    }
+    size_t len = strspn(text, letters);
+    for (size_t c = 0; c < COL_MOST; c++) {
+        const char *name = model_columns[c].name;
+        *column = strlen(name) == len && memcmp(name, text, len) == 0 ? c : *column;
+    }
+    return len == 0 ? 1 : len;
+}
+
+/* SQL that names columns as they were named at first, with their names now; false: one is not
+ * there. */
+static inline bool model_render(const model *m, const char *text, char *out, size_t size)
+{
+    size_t column, used = 0, len;
+    for (; *text != '\0'; text += len) {
+        len = model_word(text, &column);
+        if (column < COL_MOST && !model_has(m, column)) {
+            return false;
+        }
+        used += (size_t)snprintf(out + used, size - used, "%.*s",
+                                 column < COL_MOST ? MODEL_NAME : (int)len,
+                                 column < COL_MOST ? model_name(m, column) : text);
+        assert_true(used < size);
+    }
+    out[used] = '\0';
+    return true;
+}
 
 /* ---- values ---- */
 
@@ -330,7 +383,6 @@ typedef struct model_rule {
     int column;
     const char *text;
     model_value (*value)(const model_row *row);
-    int reads; /* an added column that must be there; 0: none */
 } model_rule;
 
 static inline model_value set_null(const model_row *row)
@@ -456,43 +508,43 @@ static inline model_value set_a0(const model_row *row)
 }
 
 static const model_rule model_rules[] = {
-    {COL_N, "n + 1", set_n_more, 0},
-    {COL_N, "7", set_seven, 0},
-    {COL_N, "NULL", set_null, 0},
-    {COL_N, "id * 3", set_id_triple, 0},
-    {COL_N, "_row_id", set_row_id, 0},
-    {COL_N, "_last_updated_sequence_number", set_updated, 0},
-    {COL_N, "CASE WHEN b THEN 1 ELSE -1 END", set_case, 0},
-    {COL_N, "coalesce(n, 0) + length(coalesce(s, ''))", set_length, 0},
-    {COL_D, "d * 2", set_d_double, 0},
-    {COL_D, "id / 4", set_quarter, 0},
-    {COL_D, "n", set_d_of_n, 0},
-    {COL_D, "NULL", set_null, 0},
-    {COL_S, "'x'", set_x, 0},
-    {COL_S, "concat('r', CAST(id AS string))", set_name, 0},
-    {COL_S, "upper(s)", set_s_upper, 0},
-    {COL_S, "NULL", set_null, 0},
-    {COL_B, "id % 2 = 0", set_even, 0},
-    {COL_B, "NOT b", set_not, 0},
-    {COL_B, "n > 5", set_greater, 0},
-    {COL_B, "NULL", set_null, 0},
-    {COL_M, "m + 0.25", set_m_more, 0},
-    {COL_M, "-1.5", set_m_fixed, 0},
-    {COL_M, "id", set_m_id, 0},
-    {COL_M, "NULL", set_null, 0},
-    {COL_ST, "NULL", set_null, 0},
-    {COL_ST, "st2", set_st2, 0},
-    {COL_ST2, "st", set_st, 0},
-    {COL_L, "NULL", set_null, 0},
-    {COL_L, "l2", set_l2, 0},
-    {COL_L2, "l", set_l, 0},
-    {COL_FIRST_ADDED, "coalesce(a0, 0) + id", set_a0_more, COL_FIRST_ADDED},
-    {COL_FIRST_ADDED, "id * 3", set_id_triple, COL_FIRST_ADDED},
-    {COL_FIRST_ADDED, "NULL", set_null, COL_FIRST_ADDED},
-    {COL_N, "a0", set_a0, COL_FIRST_ADDED},
-    {COL_FIRST_ADDED + 1, "concat('r', CAST(id AS string))", set_name, COL_FIRST_ADDED + 1},
-    {COL_FIRST_ADDED + 1, "s", set_s, COL_FIRST_ADDED + 1},
-    {COL_FIRST_ADDED + 2, "_row_id", set_row_id, COL_FIRST_ADDED + 2},
+    {COL_N, "n + 1", set_n_more},
+    {COL_N, "7", set_seven},
+    {COL_N, "NULL", set_null},
+    {COL_N, "id * 3", set_id_triple},
+    {COL_N, "_row_id", set_row_id},
+    {COL_N, "_last_updated_sequence_number", set_updated},
+    {COL_N, "CASE WHEN b THEN 1 ELSE -1 END", set_case},
+    {COL_N, "coalesce(n, 0) + length(coalesce(s, ''))", set_length},
+    {COL_D, "d * 2", set_d_double},
+    {COL_D, "id / 4", set_quarter},
+    {COL_D, "n", set_d_of_n},
+    {COL_D, "NULL", set_null},
+    {COL_S, "'x'", set_x},
+    {COL_S, "concat('r', CAST(id AS string))", set_name},
+    {COL_S, "upper(s)", set_s_upper},
+    {COL_S, "NULL", set_null},
+    {COL_B, "id % 2 = 0", set_even},
+    {COL_B, "NOT b", set_not},
+    {COL_B, "n > 5", set_greater},
+    {COL_B, "NULL", set_null},
+    {COL_M, "m + 0.25", set_m_more},
+    {COL_M, "-1.5", set_m_fixed},
+    {COL_M, "id", set_m_id},
+    {COL_M, "NULL", set_null},
+    {COL_ST, "NULL", set_null},
+    {COL_ST, "st2", set_st2},
+    {COL_ST2, "st", set_st},
+    {COL_L, "NULL", set_null},
+    {COL_L, "l2", set_l2},
+    {COL_L2, "l", set_l},
+    {COL_FIRST_ADDED, "coalesce(a0, 0) + id", set_a0_more},
+    {COL_FIRST_ADDED, "id * 3", set_id_triple},
+    {COL_FIRST_ADDED, "NULL", set_null},
+    {COL_N, "a0", set_a0},
+    {COL_FIRST_ADDED + 1, "concat('r', CAST(id AS string))", set_name},
+    {COL_FIRST_ADDED + 1, "s", set_s},
+    {COL_FIRST_ADDED + 2, "_row_id", set_row_id},
 };
 
 #endif

@@ -2,8 +2,8 @@
  * A table and its model side by side: making tables, running statements on both, comparing
  * everything that can be read. The catalog lets another writer be first at a swap.
  */
-#ifndef FRZ_TEST_COLUMN_UPDATE_FIXTURE_H
-#define FRZ_TEST_COLUMN_UPDATE_FIXTURE_H
+#ifndef FRZ_TEST_MODEL_TABLE_H
+#define FRZ_TEST_MODEL_TABLE_H
 
 #include <ftw.h>
 #include <unistd.h>
@@ -11,10 +11,9 @@
 #include "catalog/catalog_store.h"
 #include "format/parquet/parquet.h"
 #include "meta/meta_manifest.h"
-#include "unit/column_update/column_update_model.h"
+#include "model/model_rows.h"
 
 #define NAME "db.t"
-#define MOST_ROWS 160
 #define MOST_HISTORY 64
 
 typedef struct fixture fixture;
@@ -36,7 +35,9 @@ struct fixture {
     model history[MOST_HISTORY];
     size_t history_count;
     int64_t sequence;
-    frz_buf log; /* statements so far */
+    int64_t next_id; /* that no row has had */
+    int64_t wrong;   /* what the model counts too much, to see that this is found */
+    frz_buf log;     /* statements so far */
 };
 
 #define assert_model(f, condition, ...)                                                            \
@@ -154,6 +155,15 @@ static inline void remember(fixture *f, int64_t snapshot_id)
     model_clone(&f->now, &f->history[f->history_count++]);
 }
 
+/* A column that all rows have, until they are updated, with one value. */
+static inline void model_add_column(model *m, const model_value *value)
+{
+    for (size_t i = 0; i < m->count; i++) {
+        m->rows[i].values[m->columns] = *value;
+    }
+    m->added[m->columns++] = *value;
+}
+
 /* ---- making tables ---- */
 
 static inline const frz_type *column_type(fixture *f, int column, int32_t id)
@@ -189,18 +199,25 @@ static inline const frz_type *column_type(fixture *f, int column, int32_t id)
     return NULL;
 }
 
-static inline const frz_type *file_type(fixture *f, bool ids)
+/* Columns of rows to be written. */
+typedef struct column_set {
+    int columns[COL_MOST];
+    size_t count;
+} column_set;
+
+static inline const frz_type *rows_type(fixture *f, const column_set *set, bool ids)
 {
     const frz_type *type = NULL;
-    frz_field fields[COL_FIRST_ADDED];
-    for (int i = 0; i < COL_FIRST_ADDED; i++) {
-        int32_t id = ids ? 10 + 7 * i : FRZ_ID_NONE;
+    frz_field fields[COL_MOST];
+    for (size_t i = 0; i < set->count; i++) {
+        int column = set->columns[i];
+        int32_t id = ids ? 10 + 7 * column : FRZ_ID_NONE;
         fields[i] = (frz_field){.id = id,
-                                .required = i == COL_ID,
-                                .name = frz_str_from(model_columns[i].name),
-                                .type = column_type(f, i, id)};
+                                .required = column == COL_ID,
+                                .name = frz_str_from(model_name(&f->now, (size_t)column)),
+                                .type = column_type(f, column, id)};
     }
-    assert_ok(frz_type_struct_of(&f->arena, fields, COL_FIRST_ADDED, &type, &f->err), &f->err);
+    assert_ok(frz_type_struct_of(&f->arena, fields, set->count, &type, &f->err), &f->err);
     return type;
 }
 
@@ -249,14 +266,15 @@ static inline void build_value(fixture *f, frz_builder *b, model_kind kind,
     }
 }
 
-static inline void build_rows(fixture *f, const frz_type *type, const model_row *rows, size_t count,
-                              struct ArrowArray *out)
+static inline void build_rows(fixture *f, const frz_type *type, const column_set *set,
+                              const model_row *rows, size_t count, struct ArrowArray *out)
 {
     frz_builder *builder = NULL;
     assert_ok(frz_builder_new(f->env, type, &builder, &f->err), &f->err);
     for (size_t i = 0; i < count; i++) {
-        for (size_t c = 0; c < COL_FIRST_ADDED; c++) {
-            build_value(f, frz_builder_child(builder, c), model_columns[c].kind,
+        for (size_t k = 0; k < set->count; k++) {
+            int c = set->columns[k];
+            build_value(f, frz_builder_child(builder, k), model_columns[c].kind,
                         &rows[i].values[c]);
         }
         assert_ok(frz_builder_end(builder, &f->err), &f->err);
@@ -272,14 +290,18 @@ static inline const char *write_file(fixture *f, const model_row *rows, size_t c
     frz_parquet_write_options options = FRZ_PARQUET_WRITE_OPTIONS_INIT;
     frz_parquet_writer *writer = NULL;
     struct ArrowArray batch;
-    const frz_type *type = file_type(f, ids);
+    column_set all = {.count = COL_FIRST_ADDED};
+    for (int c = 0; c < COL_FIRST_ADDED; c++) {
+        all.columns[c] = c;
+    }
+    const frz_type *type = rows_type(f, &all, ids);
     const char *path = frz_arena_printf(&f->arena, "%s/source-%d.parquet", f->folder, number);
     options.group_rows = 1 + random_below(&f->random, 30);
     options.page_rows = 1 + random_below(&f->random, 12);
     options.page_version = 1 + (int)random_below(&f->random, 2);
     assert_non_null(path);
     assert_ok(frz_parquet_writer_open(f->env, path, type, &options, &writer, &f->err), &f->err);
-    build_rows(f, type, rows, count, &batch);
+    build_rows(f, type, &all, rows, count, &batch);
     assert_ok(frz_parquet_writer_write(writer, &batch, &f->err), &f->err);
     frz_array_release(&batch);
     assert_ok(frz_parquet_writer_finish(writer, false, NULL, NULL, &f->err), &f->err);
@@ -289,6 +311,9 @@ static inline const char *write_file(fixture *f, const model_row *rows, size_t c
 static inline void make_rows(fixture *f, size_t count)
 {
     f->now = (model){.columns = COL_FIRST_ADDED, .count = count};
+    for (size_t c = 0; c < COL_MOST; c++) {
+        f->now.added[c] = model_null();
+    }
     f->now.rows = calloc(count + 1, sizeof *f->now.rows);
     assert_non_null(f->now.rows);
     for (size_t i = 0; i < count; i++) {
@@ -323,6 +348,7 @@ static inline void import_rows(fixture *f, const size_t *ends, size_t files, boo
     }
     assert_ok(frz_import(&f->outer, NAME, paths, files, &options, &report, &f->err), &f->err);
     f->sequence = 1;
+    f->next_id = (int64_t)f->now.count;
     remember(f, report.snapshot_id);
 }
 
@@ -331,13 +357,14 @@ static inline void import_rows(fixture *f, const size_t *ends, size_t files, boo
 #define OUT_ROW_ID (-1)
 #define OUT_UPDATED (-2)
 
+/* Rows that must come out, each once and in any order. */
 typedef struct expectation {
     const model *rows;
-    int columns[COL_MOST + 2]; /* in the order of the output */
+    int columns[COL_MOST + 3]; /* in the order of the output; COL_ID is among them */
     size_t column_count;
     const model_condition *condition; /* NULL: all rows */
     int64_t number;
-    size_t at; /* next row of the model */
+    bool *seen; /* by row of the model */
 } expectation;
 
 static inline bool matches(const model_condition *condition, const model_row *row, int64_t number)
@@ -345,12 +372,27 @@ static inline bool matches(const model_condition *condition, const model_row *ro
     return condition == NULL || condition->test(row, number) == 1;
 }
 
-static inline const model_row *expect_next(expectation *e)
+static inline size_t model_find(const model *m, int64_t id)
 {
-    while (e->at < e->rows->count && !matches(e->condition, &e->rows->rows[e->at], e->number)) {
-        e->at++;
+    size_t low = 0, high = m->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (m->rows[middle].values[COL_ID].i < id) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
     }
-    return e->at < e->rows->count ? &e->rows->rows[e->at++] : NULL;
+    return low < m->count && m->rows[low].values[COL_ID].i == id ? low : m->count;
+}
+
+static inline size_t place_of_id(const expectation *e)
+{
+    size_t place = 0;
+    while (e->columns[place] != COL_ID) {
+        place++;
+    }
+    return place;
 }
 
 static inline void compare_cell(fixture *f, int column, const model_row *expected,
@@ -369,23 +411,41 @@ static inline void compare_cell(fixture *f, int column, const model_row *expecte
                  (long long)found.i, found.d, found.text);
 }
 
+static inline void compare_batch(fixture *f, const struct ArrowArray *batch, expectation *e)
+{
+    const struct ArrowArray *ids = batch->children[place_of_id(e)];
+    assert_int_equal(batch->n_children, e->column_count);
+    for (int64_t i = 0; i < batch->length; i++) {
+        int64_t id = frz_get_i64(ids, i);
+        size_t at = model_find(e->rows, id);
+        assert_model(f, at < e->rows->count && !e->seen[at], "unexpected row, id %lld",
+                     (long long)id);
+        const model_row *expected = &e->rows->rows[at];
+        assert_model(f, matches(e->condition, expected, e->number), "id %lld does not match",
+                     (long long)id);
+        e->seen[at] = true;
+        for (size_t c = 0; c < e->column_count; c++) {
+            compare_cell(f, e->columns[c], expected, batch->children[c], i);
+        }
+    }
+}
+
 static inline void compare_scan(fixture *f, frz_scan *scan, expectation *e)
 {
     frz_code rc;
     struct ArrowArray batch = {0};
+    e->seen = calloc(e->rows->count + 1, sizeof *e->seen);
+    assert_non_null(e->seen);
     while ((rc = frz_scan_next(scan, &batch, &f->err)) == FRZ_OK) {
-        assert_int_equal(batch.n_children, e->column_count);
-        for (int64_t i = 0; i < batch.length; i++) {
-            const model_row *expected = expect_next(e);
-            assert_model(f, expected != NULL, "more rows than expected");
-            for (size_t c = 0; c < e->column_count; c++) {
-                compare_cell(f, e->columns[c], expected, batch.children[c], i);
-            }
-        }
+        compare_batch(f, &batch, e);
         frz_array_release(&batch);
     }
     assert_model(f, rc == FRZ_END, "scan: %s", f->err.message);
-    assert_model(f, expect_next(e) == NULL, "fewer rows than expected");
+    for (size_t i = 0; i < e->rows->count; i++) {
+        assert_model(f, e->seen[i] || !matches(e->condition, &e->rows->rows[i], e->number),
+                     "id %lld is missing", (long long)e->rows->rows[i].values[COL_ID].i);
+    }
+    free(e->seen);
 }
 
 /* Everything of a snapshot (0: the current version), with lineage. */
@@ -395,7 +455,9 @@ static inline void check_all(fixture *f, frz_table *table, const model *m, int64
     frz_scan *scan = NULL;
     expectation e = {.rows = m};
     for (size_t i = 0; i < m->columns; i++) {
-        e.columns[e.column_count++] = (int)i;
+        if (model_has(m, i)) {
+            e.columns[e.column_count++] = (int)i;
+        }
     }
     e.columns[e.column_count++] = OUT_ROW_ID;
     e.columns[e.column_count++] = OUT_UPDATED;
@@ -407,17 +469,24 @@ static inline void check_all(fixture *f, frz_table *table, const model *m, int64
     frz_scan_close(scan);
 }
 
+/* Of columns that are there. The number: about what is compared with. */
 static inline const model_condition *random_condition(fixture *f, int64_t *number)
 {
-    *number = random_below(&f->random, f->now.count == 0 ? 4 : (int64_t)f->now.count + 3);
-    return &model_conditions[random_below(&f->random, FRZ_ARRAY_COUNT(model_conditions))];
+    char text[128];
+    const model_condition *condition;
+    int64_t last = f->now.count == 0 ? 1 : f->now.rows[f->now.count - 1].values[COL_ID].i;
+    *number = random_below(&f->random, last + 3);
+    do {
+        condition = &model_conditions[random_below(&f->random, FRZ_ARRAY_COUNT(model_conditions))];
+    } while (!model_render(&f->now, condition->text, text, sizeof text));
+    return condition;
 }
 
-static inline void condition_text(const model_condition *condition, int64_t number, char *text,
-                                  size_t size)
+static inline void condition_text(const model *m, const model_condition *condition, int64_t number,
+                                  char *text, size_t size)
 {
     char format[128];
-    snprintf(format, sizeof format, "%s", condition->text);
+    assert_true(model_render(m, condition->text, format, sizeof format));
     char *place = strstr(format, "%lld");
     char *rest = place == NULL ? NULL : place + 4;
     if (place != NULL) {
@@ -430,27 +499,32 @@ static inline void condition_text(const model_condition *condition, int64_t numb
     }
 }
 
-/* Some columns in some order, and a filter. */
+/* Some columns in some order, the id behind them, and a filter. */
 static inline void check_some(fixture *f, frz_table *table, const model *m)
 {
     frz_scan_options options = FRZ_SCAN_OPTIONS_INIT;
     frz_scan *scan = NULL;
-    const char *names[4];
+    const char *names[5];
     char where[128];
     expectation e = {.rows = m};
-    e.column_count = (size_t)random_below(&f->random, 5);
+    for (int64_t left = random_below(&f->random, 5); left > 0; left--) {
+        int column = (int)random_below(&f->random, (int64_t)m->columns + 2) - 2;
+        if (column < 0 || model_has(m, (size_t)column)) {
+            e.columns[e.column_count++] = column;
+        }
+    }
+    e.columns[e.column_count++] = COL_ID;
     for (size_t i = 0; i < e.column_count; i++) {
-        e.columns[i] = (int)random_below(&f->random, (int64_t)m->columns + 2) - 2;
         names[i] = e.columns[i] == OUT_ROW_ID    ? "_row_id"
                    : e.columns[i] == OUT_UPDATED ? "_last_updated_sequence_number"
-                                                 : model_columns[e.columns[i]].name;
+                                                 : model_name(m, (size_t)e.columns[i]);
     }
     options.columns = names;
     options.column_count = e.column_count;
     options.batch_rows = random_below(&f->random, 30);
     if (random_below(&f->random, 4) != 0) {
         e.condition = random_condition(f, &e.number);
-        condition_text(e.condition, e.number, where, sizeof where);
+        condition_text(m, e.condition, e.number, where, sizeof where);
         options.where = where;
     }
     assert_ok(frz_scan_open(table, &options, &scan, &f->err), &f->err);
@@ -460,10 +534,13 @@ static inline void check_some(fixture *f, frz_table *table, const model *m)
 
 static inline void check_aggregates(fixture *f, const model *m)
 {
-    char where[128], sql[400];
+    char where[128], list[128], sql[400];
     int64_t number, rows = 0, names = 0;
     frz_sql_result result = {0};
     struct ArrowArray batch = {0};
+    if (!model_render(m, "count(*), count(s), sum(n), min(id), max(d)", list, sizeof list)) {
+        return;
+    }
     const model_condition *condition = random_condition(f, &number);
     model_value sum = model_null(), least = model_null(), most = model_null();
     for (size_t i = 0; i < m->count; i++) {
@@ -481,9 +558,8 @@ static inline void check_aggregates(fixture *f, const model *m)
             most = row->values[COL_D];
         }
     }
-    condition_text(condition, number, where, sizeof where);
-    snprintf(sql, sizeof sql,
-             "SELECT count(*), count(s), sum(n), min(id), max(d) FROM " NAME " WHERE %s", where);
+    condition_text(m, condition, number, where, sizeof where);
+    snprintf(sql, sizeof sql, "SELECT %s FROM " NAME " WHERE %s", list, where);
     assert_ok(frz_sql_run(&f->outer, NULL, sql, &result, &f->err), &f->err);
     assert_int_equal(result.rows.get_next(&result.rows, &batch), 0);
     assert_int_equal(batch.length, 1);
@@ -536,17 +612,18 @@ typedef struct update {
     char sql[512];
 } update;
 
-static inline void update_text(update *u)
+static inline void update_text(const model *m, update *u)
 {
+    char text[128];
     size_t len = (size_t)snprintf(u->sql, sizeof u->sql, "UPDATE " NAME " SET ");
     for (size_t i = 0; i < u->rule_count; i++) {
+        assert_true(model_render(m, u->rules[i]->text, text, sizeof text));
         len += (size_t)snprintf(u->sql + len, sizeof u->sql - len, "%s%s = %s", i == 0 ? "" : ", ",
-                                model_columns[u->rules[i]->column].name, u->rules[i]->text);
+                                model_name(m, (size_t)u->rules[i]->column), text);
     }
     if (u->condition != NULL) {
-        char where[128];
-        condition_text(u->condition, u->number, where, sizeof where);
-        snprintf(u->sql + len, sizeof u->sql - len, " WHERE %s", where);
+        condition_text(m, u->condition, u->number, text, sizeof text);
+        snprintf(u->sql + len, sizeof u->sql - len, " WHERE %s", text);
     }
 }
 
