@@ -1,5 +1,5 @@
 # The common commands by name. Everything real happens in CMake and in tools/.
-.PHONY: help demo check build dev fuzz bench bench-parquet bench-avro bench-plan bench-deletes golden format clean
+.PHONY: help demo check build dev fuzz bench bench-parquet bench-footer bench-avro bench-plan bench-deletes bench-rivals bench-stitch golden format clean
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' Makefile
@@ -55,6 +55,15 @@ bench-plan: build ## plans over a million data files against PyIceberg
 bench-deletes: build ## scans with deletes of each kind against without, PyIceberg and DuckDB
 	tools/venv
 	.venv/bin/python bench/deletes.py $(ARGS)
+
+bench-rivals: build ## column updates against Lance, Paimon, Delta Lake, PyIceberg, DuckDB and others
+	tools/venv
+	tools/rivals
+	.venv/bin/python bench/rivals/rivals.py $(ARGS)
+
+bench-stitch: build ## reading column files against the same table compacted
+	tools/venv
+	.venv/bin/python bench/stitch.py $(ARGS)
 
 golden: build ## rewrite the expectations kept in the tree; read the diff
 	tools/check-includes --graph > docs/internals/include-graph.txt

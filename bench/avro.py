@@ -3,18 +3,16 @@ docs/benchmarks.md has a run."""
 
 import argparse
 import json
-import os
-import pathlib
-import platform
 import random
 import struct
 import subprocess
 import sys
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-BIN = ROOT / "build" / "release" / "bin"
-WORK = ROOT / "build" / "bench" / "avro"
+import harness
+from harness import BIN, machine
+
+WORK = harness.WORK / "avro"
 CODECS = ["null", "deflate", "snappy", "zstandard"]
 STATISTICS = ("column_sizes", "value_counts", "null_value_counts")
 BOUNDS = ("lower_bounds", "upper_bounds")
@@ -110,8 +108,7 @@ def main():
     parser.add_argument("--runs", type=int, default=7)
     options = parser.parse_args()
     WORK.mkdir(parents=True, exist_ok=True)
-    report = {"machine": platform.processor() or platform.machine(), "cores": os.cpu_count(),
-              "kernel": platform.release(), "files": {}}
+    report = {**machine(), "files": {}}
     plain = make_file("null", options.entries, options.columns).stat().st_size
     print(f"manifest of {options.entries:,} entries, {options.columns} columns with statistics,"
           f" {plain / 1e6:.1f} MB unpacked")

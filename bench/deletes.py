@@ -19,12 +19,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from plan import BIN, COLUMNS, ROOT, arrow_type
+import harness
+from harness import BIN, ROOT, Failed, is_same
+from plan import COLUMNS, arrow_type
 
 sys.path.insert(0, str(ROOT / "tests" / "interop"))
 from delete_tables import POSITIONS, DeleteTable, deletion_vector, field_id  # noqa: E402
 
-WORK = ROOT / "build" / "bench" / "deletes"
+WORK = harness.WORK / "deletes"
 TASKS = 10
 KINDS = {"none": 2, "positions": 2, "vectors": 3, "equality, long": 2, "equality, string": 2}
 FRAZIL_TURNS = 3  # of one of a peer's, which take longer
@@ -252,19 +254,16 @@ def peers(tables, kind, threads):
 def run(threads, *command):
     """Of one process: seconds, those it measured itself, peak resident bytes, rows, total; or why
     there are none."""
-    figures = WORK / "figures"
     pinned = ["taskset", "-c", max(os.sched_getaffinity(0))] if threads == 1 else []
     environment = os.environ | {"PYICEBERG_MAX_WORKERS": str(threads)}
-    timed = ["timeout", MOST_SECONDS, BIN / "measure", figures, *command]
-    done = subprocess.run([str(part) for part in (*pinned, *timed)], capture_output=True, text=True,
-                          env=environment)
-    if done.returncode == 124:
-        return {"error": f"stopped after {MOST_SECONDS} seconds"}
-    if done.returncode != 0:
-        return {"error": done.stderr.strip().splitlines()[-1][:200]}
-    seconds, peak = figures.read_text().split()
-    inside, rows, total = done.stdout.split()
-    return {"whole": float(seconds), "inside": float(inside), "peak": int(peak), "rows": int(rows),
+    try:
+        seconds, peak, out = harness.run(
+            *command, around=[*pinned, "timeout", MOST_SECONDS], env=environment)
+    except Failed as failure:
+        stopped = failure.status == 124
+        return {"error": f"stopped after {MOST_SECONDS} seconds" if stopped else failure.reason}
+    inside, rows, total = out.split()[:3]
+    return {"whole": seconds, "inside": float(inside), "peak": peak, "rows": int(rows),
             "total": float(total)}
 
 
@@ -274,7 +273,7 @@ def take(figures, key, new):
     if "error" not in new and "error" not in old:
         for name in ("whole", "inside", "peak"):
             old[name] = min(old[name], new[name])
-        if old["rows"] != new["rows"] or abs(old["total"] - new["total"]) > 1e-9 * old["total"]:
+        if old["rows"] != new["rows"] or not is_same(old["total"], new["total"]):
             sys.exit(f"{key}: found {new}, before {old}")
 
 
@@ -293,8 +292,8 @@ def measure(tables, threads, turns):
                     take(figures, (name, kind), run(threads, *command))
     for (name, kind), found in figures.items():
         ours = figures["Frazil", kind]
-        if "error" not in found and (found["rows"] != ours["rows"] or abs(
-                found["total"] - ours["total"]) > 1e-9 * ours["total"]):
+        if "error" not in found and (found["rows"] != ours["rows"]
+                                     or not is_same(found["total"], ours["total"])):
             sys.exit(f"{name}, {kind}: found {found}, Frazil {ours}")
     return figures
 

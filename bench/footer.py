@@ -4,16 +4,14 @@ the same file, values checked. `make bench-footer`; docs/benchmarks.md has a run
 import argparse
 import json
 import os
-import pathlib
-import platform
 import struct
-import subprocess
 import sys
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-BIN = ROOT / "build" / "release" / "bin"
-WORK = ROOT / "build" / "bench" / "footer"
+import harness
+from harness import BIN, Failed, machine, run
+
+WORK = harness.WORK / "footer"
 GROUPS = 20
 REST = 5  # seconds after which a file counts as resting, so that its footer is kept
 
@@ -64,18 +62,6 @@ print(repr(total), time.perf_counter() - start)
 }
 
 
-def run(*command):
-    """Seconds, peak resident bytes and output of one process; None if it failed."""
-    figures = WORK / "figures"
-    done = subprocess.run([str(part) for part in (BIN / "measure", figures, *command)],
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    if done.returncode != 0:
-        print(done.stderr.decode()[-500:], file=sys.stderr)
-        return None
-    seconds, peak = figures.read_text().split()
-    return float(seconds), int(peak), done.stdout.decode()
-
-
 def footer_bytes(path):
     with open(path, "rb") as file:
         file.seek(-8, os.SEEK_END)
@@ -85,8 +71,7 @@ def footer_bytes(path):
 def make_file(columns, rows):
     path = WORK / f"wide-{columns}.parquet"
     if not path.exists():
-        if run(sys.executable, "-c", MAKE, path, columns, GROUPS, rows) is None:
-            sys.exit("the file could not be made")
+        run(sys.executable, "-c", MAKE, path, columns, GROUPS, rows)
         path.with_suffix(".parquet.part").rename(path)
         time.sleep(REST)
     path.read_bytes()  # into the page cache
@@ -115,10 +100,11 @@ def measure_command(path, column, best):
 
 
 def measure_peer(name, path, column, threads, best):
-    got = run(sys.executable, "-c", PEERS[name], path, column, threads)
-    if got is None:
+    try:
+        seconds, peak, out = run(sys.executable, "-c", PEERS[name], path, column, threads)
+    except Failed as failure:
+        print(failure.reason, file=sys.stderr)
         return None
-    seconds, peak, out = got
     total, inside = out.split()
     least(best, process=seconds, inside=float(inside))
     best["peak"] = max(best.get("peak", 0), peak)
@@ -190,8 +176,7 @@ def main():
                         help="also 100 001 columns; takes minutes to make the file")
     options = parser.parse_args()
     WORK.mkdir(parents=True, exist_ok=True)
-    report = {"machine": platform.processor() or platform.machine(), "cores": os.cpu_count(),
-              "kernel": platform.release(), "tables": {}}
+    report = {**machine(), "tables": {}}
     path = make_file(10_000, 100)
     report["tables"]["10001"] = show(path, 10_000, measure(path, "c_5000", options.runs))
     if options.full:

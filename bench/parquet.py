@@ -10,9 +10,10 @@ import subprocess
 import sys
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-BIN = ROOT / "build" / "release" / "bin"
-WORK = ROOT / "build" / "bench" / "parquet"
+import harness
+from harness import BIN
+
+WORK = harness.WORK / "parquet"
 COLUMNS = 4  # of each file; "one" reads the second
 LIBRARIES = ["frazil", "pyarrow", "duckdb", "polars", "carquet"]
 CODECS = ["none", "snappy", "zstd"]

@@ -8,17 +8,15 @@ read, one entry in thousands is left."""
 
 import argparse
 import json
-import pathlib
-import platform
 import struct
-import subprocess
 import sys
 import uuid
 from concurrent.futures import ProcessPoolExecutor
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-BIN = ROOT / "build" / "release" / "bin"
-WORK = ROOT / "build" / "bench" / "plan"
+import harness
+from harness import BIN, ROOT, machine, run
+
+WORK = harness.WORK / "plan"
 
 ROWS = 10_000  # of each data file
 SNAPSHOT = 3051729675574597004
@@ -316,24 +314,13 @@ print(files, time.perf_counter() - start)
 """
 
 
-def run(*command):
-    """Output, seconds and peak resident bytes of one process."""
-    figures = WORK / "figures"
-    done = subprocess.run([str(part) for part in (BIN / "measure", figures, *command)],
-                          capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(done.stderr[-2000:])
-    seconds, peak = figures.read_text().split()
-    return done.stdout.split(), float(seconds), int(peak)
-
-
 def ours(table, where, threads, runs):
     """Files, least seconds of the whole process, peak."""
     best = []
     for _ in range(runs):
-        out, seconds, peak = run(BIN / "plan_bench", "--threads", threads, table, where)
+        seconds, peak, out = run(BIN / "plan_bench", "--threads", threads, table, where)
         best.append((seconds, peak))
-    return int(out[0]), min(s for s, _ in best), max(p for _, p in best)
+    return int(out.split()[0]), min(s for s, _ in best), max(p for _, p in best)
 
 
 def java(table, low, high, runs):
@@ -342,9 +329,10 @@ def java(table, low, high, runs):
     jars = sorted(spark.glob("lib/python3*/site-packages/pyspark/jars"))
     if not jars:
         return None
-    out, _, peak = run("java", "-cp", f"{spark}/jars/*:{jars[0]}/*", ROOT / "bench/PlanIceberg.java",
+    _, peak, out = run("java", "-cp", f"{spark}/jars/*:{jars[0]}/*", ROOT / "bench/PlanIceberg.java",
                        f"file://{table}", low, high, runs)
-    return int(out[-3]), float(out[-2]), float(out[-1]), peak
+    files, first, fastest = out.split()[-3:]
+    return int(files), float(first), float(fastest), peak
 
 
 def main():
@@ -358,7 +346,7 @@ def main():
     total = args.manifests * args.entries
     low, high = total // 3 * ROWS + 5, total // 3 * ROWS + 3 * ROWS
     where = f"id >= {low} and id < {high}"
-    results = {"machine": platform.processor() or platform.machine(), "where": where, "rows": []}
+    results = {**machine(), "where": where, "rows": []}
     print(f"{total} data files in {args.manifests} manifests, WHERE {where}")
     print(f"{'':28}{'files':>8}{'seconds':>10}{'peak MB':>10}")
     for kind in MAKERS:
@@ -380,8 +368,9 @@ def main():
     part = min(args.pyiceberg_manifests, args.manifests)
     table = make("v2-avro", part, args.entries)
     lower = part * args.entries // 3 * ROWS
-    out, _, peak = run(sys.executable, "-c", PYICEBERG, table,
+    _, peak, out = run(sys.executable, "-c", PYICEBERG, table,
                        f"id >= {lower + 5} and id < {lower + 3 * ROWS}")
+    out = out.split()
     scaled = float(out[1]) * args.manifests / part
     results["rows"].append({"what": f"PyIceberg on {part} manifests, scaled", "files": int(out[0]),
                             "seconds": scaled, "peak": peak, "measured": float(out[1])})

@@ -3,37 +3,18 @@
 import argparse
 import json
 import os
-import pathlib
-import platform
 import shutil
-import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-BIN = ROOT / "build" / "release" / "bin"
-WORK = ROOT / "build" / "bench"
+from harness import BIN, WORK, is_same, machine, run, tree_bytes
+
 RUNS = 7
 
 
 # ---- measuring whole processes ----
 
-def run(*command):
-    """Seconds, peak resident bytes and output of one process."""
-    figures = WORK / "figures"
-    done = subprocess.run([str(part) for part in (BIN / "measure", figures, *command)],
-                          stdout=subprocess.PIPE)
-    if done.returncode != 0:
-        sys.exit(f"failed: {command}")
-    seconds, peak = figures.read_text().split()
-    return float(seconds), int(peak), done.stdout.decode()
-
-
 def frazil(warehouse, *args):
     return run(BIN / "frazil", "--warehouse", warehouse, *args)
-
-
-def tree_bytes(folder):
-    return {path: path.stat().st_size for path in folder.rglob("*") if path.is_file()}
 
 
 def added_bytes(before, folder):
@@ -137,7 +118,7 @@ def current_metadata(warehouse, table):
 
 def scan(metadata, runs, *columns, threads=1):
     took, rss, out = run(BIN / "scan_bench", "--threads", threads, runs, metadata, *columns)
-    seconds, rows, total = out.split()
+    seconds, rows, total, _ = out.split()
     return float(seconds), rss, int(rows), float(total)
 
 
@@ -161,7 +142,7 @@ def measure_reads(warehouse, table, source, results):
                 best[name, what] = (min(old[0], seconds), max(old[1], rss), total)
     for what in ("one column", "all columns"):
         before, after = (best[name, what][2] for name in ("stitched", "compacted"))
-        if abs(before - after) > abs(before) * 1e-9:
+        if not is_same(before, after):
             sys.exit(f"{what}: the sum is {before} before compaction and {after} after")
     for (name, what), (seconds, rss, total) in best.items():
         results[f"read {what}, {name}"] = {"seconds": seconds, "peak_rss": rss, "sum": total}
@@ -221,7 +202,7 @@ def measure_threads(what, source, columns, results):
                 old = best.get(name, (1e9, 0))
                 best[name] = (min(old[0], took), max(old[1], peak))
             sums |= {total, float(out[2])}
-    if max(sums) - min(sums) > abs(max(sums)) * 1e-9:
+    if not is_same(max(sums), min(sums)):
         sys.exit(f"{what}: sums differ: {sorted(sums)}")
     for name, (seconds, peak) in best.items():
         results[name] = {"seconds": seconds, **({"peak_rss": peak} if peak else {})}
@@ -290,8 +271,7 @@ def main():
     WORK.mkdir(parents=True)
     import pyarrow as pa
     missed = []
-    report = {"machine": platform.processor() or platform.machine(), "cores": os.cpu_count(),
-              "kernel": platform.release(), "pyarrow": pa.__version__, "tables": {}}
+    report = {**machine(), "pyarrow": pa.__version__, "tables": {}}
     makers = {
         "generator": lambda path, rows: run(BIN / "gen-wide", "--rows", rows, "--out", path),
         "pyarrow": lambda path, rows: pyarrow(PYARROW_WRITE, path, rows),

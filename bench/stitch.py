@@ -1,0 +1,171 @@
+"""What reading a table costs whose columns lie in column files, against the same table compacted:
+1, 5 and 50 column files of a column each, of an id and 200 doubles. `make bench-stitch`;
+docs/benchmarks.md has a run.
+
+Row groups of column files end where those of the data file do. In the tables that are not aligned
+they do not: the data file has been exchanged for one of the same rows in other row groups. Both
+tables are read in turn, and sums are compared. The time that processors worked is told, too, since
+other work on the machine changes it less."""
+
+import argparse
+import json
+import os
+import shutil
+import sys
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import harness
+from harness import BIN, ROOT, is_same, machine, run
+
+sys.path.insert(0, str(ROOT / "tests" / "interop"))
+import checker  # noqa: E402
+
+WORK = harness.WORK / "stitch"
+GROUP_BYTES = 32 << 20  # of the data file
+OTHER_GROUP_BYTES = 45 << 20  # of the one that it is exchanged for
+LIMIT = 1.02  # what the project promises
+SPOKEN = {True: "aligned", False: "misaligned"}
+READS = 3  # of one process
+
+
+def frazil(warehouse, *args):
+    return run(BIN / "frazil", "--warehouse", warehouse, *args)[2]
+
+
+def metadata_of(warehouse):
+    return json.loads(frazil(warehouse, "describe", "db.wide", "--json"))["metadata_location"]
+
+
+# ---- the tables ----
+
+def import_table(warehouse, source, group_bytes):
+    """One data file of row groups of so many bytes."""
+    frazil(warehouse, "import", "db.wide", source, "--rewrite", "--property",
+           f"write.parquet.row-group-size-bytes={group_bytes}", "--property",
+           "write.durability=none")
+
+
+def data_file(warehouse):
+    """Its path, and the root manifest's; the table has one data file."""
+    table = checker.Table(checker.metadata_location(warehouse / "catalog.db", "db", "wide"))
+    root = table.path(table.resolve(table.snapshots[table.current]["root-manifest"]))
+    (location,) = {entry["location"] for entry in pq.read_table(root).to_pylist()}
+    return table.path(table.resolve(location)), root
+
+
+def exchange_data_file(warehouse, source, folder):
+    """The table gets a data file of other row groups, and column files keep theirs."""
+    other = folder / "other"
+    import_table(other, source, OTHER_GROUP_BYTES)
+    path, root = data_file(warehouse)
+    shutil.move(data_file(other)[0], path)
+    shutil.rmtree(other)
+    manifest = pq.read_table(root)
+    entries = [entry | {"file_size_in_bytes": os.path.getsize(path), "split_offsets": None}
+               for entry in manifest.to_pylist()]  # one as it was and one as it is
+    pq.write_table(pa.Table.from_pylist(entries, manifest.schema), root, store_schema=False)
+
+
+def make_table(source, files, aligned):
+    """Metadata of the table with so many column files, and of the same one compacted."""
+    folder = WORK / f"{files}-{SPOKEN[aligned]}"
+    folder.mkdir(parents=True)
+    warehouse = folder / "warehouse"
+    import_table(warehouse, source, GROUP_BYTES)
+    for i in range(1, files + 1):
+        frazil(warehouse, "sql", f"UPDATE db.wide SET c_{i} = c_{i} + 1")
+    if not aligned:
+        exchange_data_file(warehouse, source, folder)
+    stitched = metadata_of(warehouse)
+    frazil(warehouse, "compact", "db.wide")
+    return {"stitched": stitched, "compacted": metadata_of(warehouse)}
+
+
+# ---- measuring ----
+
+def measure_reads(tables, threads, columns, turns):
+    """Least seconds of each table, and least of processors; the tables take turns."""
+    best, sums = {}, {}
+    for turn in range(turns):
+        for name in sorted(tables, reverse=turn % 2 == 1):
+            out = run(BIN / "scan_bench", "--threads", threads, READS, tables[name], *columns)[2]
+            seconds, _, sums[name], work = map(float, out.split())
+            old = best.get(name, (1e9, 1e9))
+            best[name] = min(old[0], seconds), min(old[1], work)
+    if not is_same(*sums.values()):
+        sys.exit(f"sums differ: {sums}")
+    return best
+
+
+def measure(tables, files, aligned, threads, turns):
+    for what, columns in (("all columns", []),
+                          ("updated columns", [f"c_{i}" for i in range(1, files + 1)])):
+        best = measure_reads(tables, threads, columns, turns)
+        (seconds, work), (whole_seconds, whole_work) = best["stitched"], best["compacted"]
+        yield {"files": files, "aligned": aligned, "threads": threads, "what": what,
+               "stitched": seconds, "compacted": whole_seconds, "ratio": seconds / whole_seconds,
+               "work": work / whole_work}
+
+
+# ---- the report ----
+
+HEADINGS = ("column files", "row groups", "threads", "read", "stitched ms", "compacted ms",
+            "ratio", "of processors")
+
+
+def cells(row):
+    return (str(row["files"]), SPOKEN[row["aligned"]], str(row["threads"]), row["what"],
+            f"{row['stitched'] * 1e3:.2f}", f"{row['compacted'] * 1e3:.2f}",
+            f"{row['ratio']:.3f}", f"{row['work']:.3f}")
+
+
+def print_line(texts):
+    widths = (12, 10, 7, 15, 11, 12, 6, 13)
+    print("  ".join(text.rjust(width) for text, width in zip(texts, widths)), flush=True)
+
+
+def print_markdown(rows):
+    print(f"\n| {' | '.join(HEADINGS)} |\n{'|---' * len(HEADINGS)}|")
+    for row in rows:
+        texts = list(cells(row))
+        texts[6] = f"**{texts[6]}**" if row["ratio"] > LIMIT else texts[6]
+        print(f"| {' | '.join(texts)} |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=200_000)
+    parser.add_argument("--files", type=int, nargs="*", default=[1, 5, 50])
+    parser.add_argument("--threads", type=int, nargs="*", default=[1, 2])
+    parser.add_argument("--turns", type=int, default=7)
+    parser.add_argument("--markdown", action="store_true", help="a table for docs/benchmarks.md")
+    options = parser.parse_args()
+    shutil.rmtree(WORK, ignore_errors=True)
+    WORK.mkdir(parents=True)
+    source = WORK / "wide.parquet"
+    run(BIN / "gen-wide", "--rows", options.rows, "--out", source)
+    rows = []
+    print_line(HEADINGS)
+    for files in options.files:
+        for aligned in SPOKEN:
+            tables = make_table(source, files, aligned)
+            for threads in options.threads:
+                for row in measure(tables, files, aligned, threads, options.turns):
+                    rows.append(row)
+                    print_line(cells(row))
+    (WORK / "results.json").write_text(json.dumps({**machine(), "rows": rows}, indent=1))
+    if options.markdown:
+        print_markdown(rows)
+    for path in WORK.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path)
+    over = sum(row["ratio"] > LIMIT for row in rows)
+    if over:
+        sys.exit(f"beyond the limit of {LIMIT}: {over} of {len(rows)}")
+
+
+if __name__ == "__main__":
+    main()
