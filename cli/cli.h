@@ -325,7 +325,8 @@ typedef enum cli_option_id {
     CLI_OPTION_TASKS,
     CLI_OPTION_ROW_GROUPS,
     CLI_OPTION_SPLIT_SIZE,
-    CLI_OPTION_OPEN_COST
+    CLI_OPTION_OPEN_COST,
+    CLI_OPTION_BY
 } cli_option_id;
 
 /* Lists of options end with a NULL name. */
@@ -372,11 +373,11 @@ struct cli_command {
     frz_code (*run)(cli_context *context, frz_error *err);
 };
 
-extern const cli_command cmd_import, cmd_append, cmd_sql, cmd_scan, cmd_cat, cmd_inspect,
-    cmd_tables, cmd_describe, cmd_schema, cmd_snapshots, cmd_files, cmd_manifests, cmd_history,
-    cmd_refs, cmd_properties, cmd_statistics, cmd_delete_files, cmd_partitions, cmd_entries,
-    cmd_compact, cmd_register, cmd_upgrade, cmd_validate, cmd_changes, cmd_plan, cmd_run_task,
-    cmd_help, cmd_version;
+extern const cli_command cmd_import, cmd_append, cmd_update, cmd_sql, cmd_scan, cmd_cat,
+    cmd_inspect, cmd_tables, cmd_describe, cmd_schema, cmd_snapshots, cmd_files, cmd_manifests,
+    cmd_history, cmd_refs, cmd_properties, cmd_statistics, cmd_delete_files, cmd_partitions,
+    cmd_entries, cmd_compact, cmd_register, cmd_upgrade, cmd_validate, cmd_changes, cmd_plan,
+    cmd_run_task, cmd_help, cmd_version;
 
 /* NULL-ended, in the order of the help. */
 extern const cli_command *const cli_commands[];

@@ -24,8 +24,13 @@ static void report_json(cli_text *text, const char *command, const char *table,
                     report->data_files, report->files_written);
     cli_text_printf(text, ",\"data_bytes\":%" PRId64 ",\"metadata_bytes\":%" PRId64,
                     report->data_bytes, report->metadata_bytes);
-    cli_text_printf(text, ",\"live_data_bytes\":%" PRId64 ",\"attempts\":%" PRId64 "}\n",
+    cli_text_printf(text, ",\"live_data_bytes\":%" PRId64 ",\"attempts\":%" PRId64,
                     report->live_data_bytes, report->attempts);
+    if (report->source_rows > 0) {
+        cli_text_printf(text, ",\"source_rows\":%" PRId64 ",\"source_unmatched\":%" PRId64,
+                        report->source_rows, report->source_unmatched);
+    }
+    cli_text_str(text, "}\n");
 }
 
 static void report_line(cli_text *text, const char *name)
@@ -78,6 +83,19 @@ static void report_figures(cli_text *text, const frz_commit_report *report)
     }
 }
 
+/* Rows of a source that the table has no row for. */
+static void report_source(cli_text *text, const frz_commit_report *report)
+{
+    char rows[CLI_NUMBER_TEXT], unmatched[CLI_NUMBER_TEXT];
+    if (report->source_unmatched > 0) {
+        cli_grouped_text(report->source_rows, rows);
+        cli_grouped_text(report->source_unmatched, unmatched);
+        report_line(text, "source");
+        cli_text_printf(text, "%s of %s %s matched no row\n", unmatched, rows,
+                        report->source_rows == 1 ? "row" : "rows");
+    }
+}
+
 /* What nobody wrote is not measured, and says so. */
 static void report_comparison(cli_text *text, const frz_commit_report *report)
 {
@@ -116,6 +134,7 @@ void cli_report_print(cli_context *context, const char *command, const char *tab
     } else {
         report_headline(text, command, table, report);
         report_figures(text, report);
+        report_source(text, report);
         if (update && report->live_data_bytes > 0) {
             report_comparison(text, report);
         }

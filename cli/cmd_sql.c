@@ -81,7 +81,7 @@ const cli_command cmd_sql = {
     .text = "Statements:\n"
             "  SELECT * | EXPRESSION, ... FROM table | 'file' [WHERE CONDITION] [LIMIT N]\n"
             "  EXPLAIN SELECT ...\n"
-            "  UPDATE table SET column = EXPRESSION, ... [WHERE CONDITION]\n"
+            "  UPDATE table SET column = EXPRESSION, ... [FROM 'file' | table] [WHERE CONDITION]\n"
             "  DELETE FROM table [WHERE CONDITION]\n"
             "  INSERT INTO table [(column, ...)] SELECT ...\n"
             "  ALTER TABLE table ADD COLUMN column TYPE\n"
@@ -97,6 +97,8 @@ const cli_command cmd_sql = {
             "--metadata every table name means that table, which can only be read.\n",
     .example = "  frazil sql \"UPDATE db.wide SET c_1 = c_1 + 1\"\n"
                "  frazil sql \"UPDATE db.wide SET c_2 = 0.0, c_3 = abs(c_3) WHERE id % 10 = 0\"\n"
+               "  frazil sql \"UPDATE db.wide SET c_1 = s.x FROM 'new.parquet' s\n"
+               "              WHERE db.wide.id = s.id\"\n"
                "  frazil sql \"ALTER TABLE db.wide ADD COLUMN score double\"\n"
                "  frazil sql \"SELECT id, c_1 FROM db.wide WHERE id < 5\"\n"
                "  frazil sql \"SELECT count(*), avg(c_1) FROM db.wide\" --format csv\n"

@@ -7,6 +7,7 @@
 
 #include "frazil/catalog.h"
 #include "frazil/commit.h"
+#include "frazil/row_source.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -34,6 +35,39 @@ typedef struct frz_assignment {
 FRZ_API frz_code frz_update_columns(frz_catalog *catalog, const char *table,
                                     const frz_assignment *assignments, size_t assignment_count,
                                     const char *where, frz_commit_report *report, frz_error *err);
+
+/**
+ * Update columns with values of rows from outside, as SQL's UPDATE … FROM does. Expressions name
+ * columns of the source as s.x, of the table as t.x, and what only one of them has as x.
+ *
+ * @param name    what expressions call the table; NULL: by its own name, "db.t" or "t"
+ * @param source  its rows are read once, also if the update has to be applied again
+ * @param where   says which row of the source a row of the table has: equalities between columns of
+ *                both, joined by AND, and any further conditions. "t._row_id = s.x" is one. Rows
+ *                with a null in such a column have none. Types are converted as in comparisons.
+ * @param report  source_rows: how many rows the source has (of those that conditions on it alone
+ *                let through), source_unmatched: how many of them no row of the table has used
+ * @return as frz_update_columns; FRZ_E_ARGUMENT also for two rows of the source with the same key,
+ *         which is told; FRZ_E_CONFLICT also when another writer changes the table's columns and
+ *         the source is a stream
+ */
+FRZ_API frz_code frz_update_columns_from(frz_catalog *catalog, const char *table, const char *name,
+                                         const frz_assignment *assignments, size_t assignment_count,
+                                         const frz_row_source *source, const char *where,
+                                         frz_commit_report *report, frz_error *err);
+
+/**
+ * The same with rows that are in the order of a scan of the table, one for each of its rows. They
+ * are read along with the table, and none are kept.
+ *
+ * @return FRZ_E_ARGUMENT also if there are more rows or fewer, FRZ_E_CONFLICT also when another
+ *         writer adds, replaces or compacts data files
+ */
+FRZ_API frz_code frz_update_columns_by_position(frz_catalog *catalog, const char *table,
+                                                const frz_assignment *assignments,
+                                                size_t assignment_count,
+                                                const frz_row_source *source,
+                                                frz_commit_report *report, frz_error *err);
 
 #ifdef __cplusplus
 }

@@ -19,6 +19,7 @@
 #include "frazil/parquet.h"
 #include "frazil/parquet_writer.h"
 #include "frazil/plan.h"
+#include "frazil/row_source.h"
 #include "frazil/rows.h"
 #include "frazil/scan.h"
 #include "frazil/sql.h"

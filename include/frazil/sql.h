@@ -3,7 +3,7 @@
  *
  *   SELECT … FROM t [FOR VERSION AS OF …] [WHERE …] [LIMIT n]
  *   EXPLAIN SELECT …
- *   UPDATE t SET c = …, … [WHERE …]
+ *   UPDATE t SET c = …, … [FROM 'file' | s] [WHERE …]
  *   DELETE FROM t [WHERE …]
  *   ALTER TABLE t ADD COLUMN c type
  *   ALTER TABLE t RENAME COLUMN c TO d

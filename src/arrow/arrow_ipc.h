@@ -164,6 +164,18 @@ frz_code ipc_body_add_batch(ipc_body *body, const ipc_field *root, const struct 
 frz_code ipc_body_add_values(ipc_body *body, const ipc_field *field,
                              const struct ArrowArray *values, frz_error *err);
 
+/* ---- a file written batch by batch (arrow_ipc_write.c) ---- */
+
+typedef struct ipc_sink ipc_sink;
+
+/* A new file in the stream format, not compressed and not synced. */
+frz_code ipc_sink_open(const frz_env *env, const char *location, const struct ArrowSchema *schema,
+                       ipc_sink **out, frz_error *err);
+frz_code ipc_sink_write(ipc_sink *sink, const struct ArrowArray *batch, frz_error *err);
+/* Frees in any case; a file that could not be finished may be left. */
+frz_code ipc_sink_finish(ipc_sink *sink, uint64_t *bytes, frz_error *err);
+void ipc_sink_abort(ipc_sink *sink); /* removes the file; NULL is fine */
+
 /* ---- messages of a file (arrow_ipc_message.c) ---- */
 
 /* A message as read; the tables are views of its metadata. */

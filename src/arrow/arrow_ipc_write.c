@@ -530,6 +530,65 @@ static frz_code write_to_file(void *ctx, const void *bytes, size_t len, frz_erro
     return frz_file_append(ctx, bytes, len, err);
 }
 
+/* ---- a file, batch by batch ---- */
+
+struct ipc_sink {
+    ipc_writer writer;
+    frz_file_writer *file;
+};
+
+frz_code ipc_sink_open(const frz_env *env, const char *location, const struct ArrowSchema *schema,
+                       ipc_sink **out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    ipc_sink *sink = frz_alloc_zero(env, 1, sizeof *sink);
+    if (sink == NULL) {
+        return frz_fail_nomem(err, sizeof *sink);
+    }
+    writer_start(&sink->writer, env, NULL);
+    FRZ_TRY(frz_file_create(env, location, &sink->file, err));
+    sink->writer.write = write_to_file;
+    sink->writer.ctx = sink->file;
+    FRZ_TRY(writing(writer_init(&sink->writer, schema, err), err));
+    FRZ_TRY(writing(put_head(&sink->writer, err), err));
+    *out = sink;
+    sink = NULL;
+out:
+    ipc_sink_abort(sink);
+    return rc;
+}
+
+frz_code ipc_sink_write(ipc_sink *sink, const struct ArrowArray *batch, frz_error *err)
+{
+    return writing(put_batch(&sink->writer, batch, err), err);
+}
+
+frz_code ipc_sink_finish(ipc_sink *sink, uint64_t *bytes, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const frz_env *env = sink->writer.env;
+    frz_file_writer *file = sink->file;
+    FRZ_TRY(writing(put_tail(&sink->writer, err), err));
+    *bytes = frz_file_writer_size(file);
+    sink->file = NULL; /* freed in any case */
+    rc = frz_file_finish(file, false, err);
+out:
+    frz_file_abort(sink->file);
+    writer_reset(&sink->writer);
+    frz_free(env, sink);
+    return rc;
+}
+
+void ipc_sink_abort(ipc_sink *sink)
+{
+    if (sink != NULL) {
+        const frz_env *env = sink->writer.env;
+        frz_file_abort(sink->file);
+        writer_reset(&sink->writer);
+        frz_free(env, sink);
+    }
+}
+
 frz_code frz_ipc_write_file(const frz_env *env, const char *location,
                             struct ArrowArrayStream *stream, const frz_ipc_write_options *opts,
                             int64_t *rows, frz_error *err)

@@ -39,7 +39,11 @@ void update_plan_unbind(update_plan *plan)
         plan->assignments[i].bound = NULL;
     }
     frz_bound_expr_free(plan->filter);
-    plan->filter = NULL;
+    frz_bound_expr_free(plan->prune);
+    plan->filter = plan->prune = NULL;
+    if (plan->source != NULL) {
+        update_source_unbind(plan->source);
+    }
     frz_arena_reset(&plan->arena);
 }
 
@@ -93,15 +97,15 @@ static int by_field_id(const void *a, const void *b)
 }
 
 static frz_code bind_assignments(update_plan *plan, const frz_schema *schema,
-                                 const frz_type *readable, frz_error *err)
+                                 const frz_type *bind_type, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     update_assignment *assignments = plan->assignments;
     for (size_t i = 0; i < plan->assignment_count; i++) {
         FRZ_TRY(
             frz_type_resolve_name(schema->type, assignments[i].column, &assignments[i].field, err));
-        FRZ_TRY(frz_expr_bind_assign(plan->env, assignments[i].expr, readable, assignments[i].field,
-                                     &assignments[i].bound, err));
+        FRZ_TRY(frz_expr_bind_assign(plan->env, assignments[i].scoped, bind_type,
+                                     assignments[i].field, &assignments[i].bound, err));
     }
     qsort(assignments, plan->assignment_count, sizeof *assignments, by_field_id);
     for (size_t i = 1; i < plan->assignment_count; i++) {
@@ -114,36 +118,56 @@ out:
     return rc;
 }
 
-/* What the result depends on: fields of SET and WHERE, and, if rows may be left as they are, the
- * assigned fields themselves. */
+/* Fields that an expression reads, those of the table. */
+static void add_fields(id_set *set, const frz_bound_expr *expr)
+{
+    size_t count = 0;
+    const int32_t *ids = expr == NULL ? NULL : frz_bound_expr_fields(expr, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (ids[i] != SOURCE_ID) {
+            id_set_add(set, &ids[i], 1);
+        }
+    }
+}
+
+static size_t field_count(const frz_bound_expr *expr)
+{
+    size_t count = 0;
+    if (expr != NULL) {
+        frz_bound_expr_fields(expr, &count);
+    }
+    return count;
+}
+
+/* What the result depends on: fields of SET, WHERE and keys, and, if rows may be left as they are,
+ * the assigned fields themselves. */
 static frz_code collect_dependencies(update_plan *plan, id_set *depends, frz_error *err)
 {
-    frz_code rc = FRZ_OK;
-    size_t room = plan->assignment_count, n = 0;
-    const int32_t *ids = NULL;
+    const update_source *source = plan->source;
+    size_t room = plan->assignment_count + field_count(plan->filter);
+    size_t key_count = source == NULL ? 0 : source->key_count;
     for (size_t i = 0; i < plan->assignment_count; i++) {
-        frz_bound_expr_fields(plan->assignments[i].bound, &n);
-        room += n;
+        room += field_count(plan->assignments[i].bound);
     }
-    if (plan->filter != NULL) {
-        frz_bound_expr_fields(plan->filter, &n);
-        room += n;
+    for (size_t i = 0; i < key_count; i++) {
+        room += field_count(source->keys[i]);
     }
-    FRZ_TRY(id_set_open(depends, &plan->arena, room, err));
+    frz_code rc = id_set_open(depends, &plan->arena, room, err);
+    if (rc != FRZ_OK) {
+        return rc;
+    }
     for (size_t i = 0; i < plan->assignment_count; i++) {
-        ids = frz_bound_expr_fields(plan->assignments[i].bound, &n);
-        id_set_add(depends, ids, n);
-        if (plan->filter != NULL) {
+        add_fields(depends, plan->assignments[i].bound);
+        if (plan->carries) {
             id_set_add(depends, &plan->assignments[i].field->id, 1);
         }
     }
-    if (plan->filter != NULL) {
-        ids = frz_bound_expr_fields(plan->filter, &n);
-        id_set_add(depends, ids, n);
+    for (size_t i = 0; i < key_count; i++) {
+        add_fields(depends, source->keys[i]);
     }
+    add_fields(depends, plan->filter);
     id_set_close(depends);
-out:
-    return rc;
+    return FRZ_OK;
 }
 
 static frz_code make_read_type(update_plan *plan, const frz_type *projectable,
@@ -156,7 +180,7 @@ static frz_code make_read_type(update_plan *plan, const frz_type *projectable,
         return rc;
     }
     id_set_add(&reads, depends->ids, depends->count);
-    if (plan->filter != NULL) {
+    if (plan->carries) {
         id_set_add(&reads, &lineage, 1);
         id_set_close(&reads);
     }
@@ -217,19 +241,38 @@ out:
     return rc;
 }
 
+/* Without a source, names mean what they say. */
+static frz_code scope_all(update_plan *plan, const frz_schema *schema, const frz_type *readable,
+                          const frz_type *projectable, const frz_type **bind_type, frz_error *err)
+{
+    plan->condition = NULL;
+    if (plan->source != NULL) {
+        return update_source_bind(plan, schema, readable, projectable, bind_type, err);
+    }
+    for (size_t i = 0; i < plan->assignment_count; i++) {
+        plan->assignments[i].scoped = plan->assignments[i].expr;
+    }
+    plan->condition = plan->where;
+    plan->carries = plan->where != NULL;
+    *bind_type = readable;
+    return FRZ_OK;
+}
+
 frz_code update_plan_bind(update_plan *plan, const frz_metadata *metadata, const frz_schema *schema,
                           frz_error *err)
 {
     frz_code rc = FRZ_OK;
     const frz_type *readable = NULL;
     const frz_type *projectable = NULL;
+    const frz_type *bind_type = NULL; /* what expressions are bound to */
     id_set depends = {0};
     frz_arena_init(&plan->arena, plan->env, FRZ_ARENA_NO_LIMIT);
     FRZ_TRY(frz_readable_type(&plan->arena, schema, &readable, err));
     FRZ_TRY(frz_projectable_type(&plan->arena, schema, &projectable, err));
-    FRZ_TRY(bind_assignments(plan, schema, readable, err));
-    if (plan->where != NULL) {
-        FRZ_TRY(frz_expr_bind_filter(plan->env, plan->where, readable, &plan->filter, err));
+    FRZ_TRY(scope_all(plan, schema, readable, projectable, &bind_type, err));
+    FRZ_TRY(bind_assignments(plan, schema, bind_type, err));
+    if (plan->condition != NULL) {
+        FRZ_TRY(frz_expr_bind_filter(plan->env, plan->condition, bind_type, &plan->filter, err));
     }
     FRZ_TRY(collect_dependencies(plan, &depends, err));
     plan->depends_ids = depends.ids;

@@ -204,15 +204,15 @@ out:
 }
 
 frz_code update_file(const update_plan *plan, const frz_commit_attempt *attempt,
-                     const frz_entry *entry, frz_delete_index *deletes, bool sync_each,
-                     update_result *out, frz_error *err)
+                     const frz_entry *entry, size_t place, frz_delete_index *deletes,
+                     bool sync_each, update_result *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     update_result result = {.record_count = entry->record_count};
     frz_batch batch = {0};
     update_rows rows = {0};
     file_update update = {.plan = plan, .attempt = attempt, .sync_each = sync_each};
-    FRZ_TRY(update_reader_open(&update.reader, plan, attempt->table, entry, deletes, err));
+    FRZ_TRY(update_reader_open(&update.reader, plan, attempt->table, entry, place, deletes, err));
     while ((rc = update_reader_next(&update.reader, &batch, &rows, err)) == FRZ_OK) {
         FRZ_TRY(take_batch(&update, &batch, &rows, err));
         update_rows_reset(plan->env, &rows);

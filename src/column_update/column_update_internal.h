@@ -7,12 +7,14 @@
 #include "expr/expr.h"
 #include "files/files.h"
 #include "frazil/column_update.h"
+#include "source/source.h"
 
 /* ---- the statement, bound to one version of the table (column_update_bind.c) ---- */
 
 typedef struct update_assignment {
     frz_str column;
-    const frz_expr *expr; /* as parsed */
+    const frz_expr *expr;   /* as parsed */
+    const frz_expr *scoped; /* with names that mean columns of one table */
     const frz_field *field;
     frz_bound_expr *bound;
 } update_assignment;
@@ -23,14 +25,20 @@ typedef struct update_ids {
     size_t count;
 } update_ids;
 
+typedef struct update_source update_source;
+
 /* The types and id lists depend on the schema and are made anew for each attempt. */
 typedef struct update_plan {
     const frz_env *env;
     frz_arena arena;                /* of the binding */
     update_assignment *assignments; /* once bound, in ascending order of field ids */
     size_t assignment_count;
-    const frz_expr *where; /* NULL: all rows */
-    frz_bound_expr *filter;
+    const frz_expr *where;      /* NULL: all rows */
+    update_source *source;      /* values come from outside, too; NULL: they do not */
+    const frz_expr *condition;  /* what of it every row is asked; NULL: nothing */
+    frz_bound_expr *filter;     /* the same, bound */
+    frz_bound_expr *prune;      /* what of it speaks of the table alone, with a source */
+    bool carries;               /* rows may be left as they are */
     const frz_type *read_type;  /* all that computing needs, and old values to carry over */
     const frz_type *carry_type; /* old values alone: the assigned fields, then the lineage */
     const frz_type *write_type; /* the column file: assigned fields, then the lineage column */
@@ -48,6 +56,65 @@ frz_code update_plan_bind(update_plan *plan, const frz_metadata *metadata, const
                           frz_error *err);
 void update_plan_unbind(update_plan *plan);
 
+/* ---- values from outside (column_update_source.c) ---- */
+
+/* How rows of a source and of the table belong together: by a condition, or by their position. */
+struct update_source {
+    const frz_env *env;
+    frz_source rows;
+    const frz_str *table_parts; /* what the table is called in expressions */
+    size_t table_part_count;
+    bool by_position;
+    frz_join *join;       /* made by the first attempt; by position: NULL */
+    int32_t schema_id;    /* of the table that it was made for */
+    frz_arena arena;      /* of what the join is made of */
+    const frz_type *used; /* the columns that are read; in the arena */
+    frz_field field;      /* what they are for expressions: one struct */
+    /* for each attempt */
+    frz_bound_expr **keys; /* of the table */
+    size_t key_count;
+    const frz_type *key_type; /* what they read */
+    frz_join_target target;
+    /* by position: rows that were read, and so far were not used */
+    struct ArrowArray batch;
+    int64_t done;
+    int64_t used_rows;
+};
+
+/* name NULL: the table is called by its own name. Reset also after a failure. */
+frz_code update_source_init(update_source *source, frz_catalog *catalog, const char *table,
+                            const char *name, const frz_row_source *rows, frz_error *err);
+/* Split a condition (NULL: none) and give expressions one table to be bound to. */
+frz_code update_source_bind(update_plan *plan, const frz_schema *schema, const frz_type *readable,
+                            const frz_type *projectable, const frz_type **bind_type,
+                            frz_error *err);
+/* A type of columns of the table and behind them the source's. */
+frz_code update_source_type(const update_source *source, frz_arena *arena, const frz_type *type,
+                            const frz_type **out, frz_error *err);
+void update_source_unbind(update_source *source);
+void update_source_reset(update_source *source);
+/* Before data files are computed, and after: in this order, each once. read_type: of any of them.
+ */
+frz_code update_source_start(update_source *source, const frz_commit_attempt *attempt,
+                             const frz_entry *const *entries, size_t count,
+                             frz_delete_index *deletes, const frz_type *read_type, frz_error *err);
+frz_code update_source_finish(update_source *source, const frz_commit_attempt *attempt,
+                              frz_error *err);
+/* The rows of the source that belong to a batch of one of the files, by its place. */
+frz_code update_source_rows(update_source *source, size_t place, const frz_type *batch_type,
+                            const frz_batch *batch, const uint8_t *live, frz_joined *out,
+                            frz_error *err);
+
+/* The same by position (column_update_position.c); at the end no row may be left. */
+frz_code update_position_rows(update_source *source, const frz_batch *batch, const uint8_t *live,
+                              frz_joined *out, frz_error *err);
+frz_code update_position_end(update_source *source, frz_error *err);
+/* These rows of it were used. */
+void update_source_mark(update_source *source, const frz_joined *joined, const uint8_t *selected,
+                        int64_t rows);
+/* Rows that were read, and those of them that no row of the table has used. */
+void update_source_count(const update_source *source, int64_t *rows, int64_t *unmatched);
+
 /* ---- one data file as the statement sees it (column_update_read.c) ---- */
 
 typedef struct update_reader {
@@ -56,7 +123,9 @@ typedef struct update_reader {
     const frz_entry *entry;
     frz_stitch *stitch;
     frz_live live;
+    size_t place;              /* of the file among those that are computed */
     const frz_type *read_type; /* the plan's, and what finding deleted rows takes */
+    const frz_type *eval_type; /* that, and the rows of a source */
     frz_arena arena;           /* of types */
     bool leaves_partition;     /* a new value does not belong to the entry's partition */
 } update_reader;
@@ -68,9 +137,11 @@ typedef struct update_rows {
     int64_t selected_count;
 } update_rows;
 
-/* deletes NULL: the table has no delete files. Close also after a failure. */
+/* deletes NULL: the table has no delete files. Close also after a failure. place: of the file among
+ * those that update_source_start was told; each is read once, in their order. */
 frz_code update_reader_open(update_reader *reader, const update_plan *plan, const frz_table *table,
-                            const frz_entry *entry, frz_delete_index *deletes, frz_error *err);
+                            const frz_entry *entry, size_t place, frz_delete_index *deletes,
+                            frz_error *err);
 /* FRZ_END after the last batch; the caller releases batch and rows, also after a failure. */
 frz_code update_reader_next(update_reader *reader, frz_batch *batch, update_rows *rows,
                             frz_error *err);
@@ -101,10 +172,11 @@ typedef struct update_result {
 } update_result;
 
 void update_result_reset(const frz_env *env, update_result *result);
-/* Compute and write. deletes NULL: the table has no delete files. */
+/* Compute and write. deletes NULL: the table has no delete files. place: of the file among those
+ * that are computed. */
 frz_code update_file(const update_plan *plan, const frz_commit_attempt *attempt,
-                     const frz_entry *entry, frz_delete_index *deletes, bool sync_each,
-                     update_result *out, frz_error *err);
+                     const frz_entry *entry, size_t place, frz_delete_index *deletes,
+                     bool sync_each, update_result *out, frz_error *err);
 
 /* ---- partitions and sort orders (column_update_partition.c) ---- */
 

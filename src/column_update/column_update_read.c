@@ -14,10 +14,10 @@ static const struct ArrowArray *old_values(const update_reader *reader, const fr
     return batch->array.children[index];
 }
 
-/* Without a condition all live rows have new values, and old ones were not even read. */
+/* Where all live rows have new values, old ones were not even read. */
 static bool carries(const update_reader *reader, const update_rows *rows)
 {
-    return reader->plan->filter != NULL && rows->selected != NULL;
+    return reader->plan->carries && rows->selected != NULL;
 }
 
 static bool has_null(const struct ArrowArray *array, const uint8_t *live)
@@ -53,7 +53,7 @@ frz_code update_reader_values(update_reader *reader, const update_assignment *as
     const frz_env *env = reader->plan->env;
     const frz_field *field = assignment->field;
     struct ArrowArray values = {0}, column = {0};
-    FRZ_TRY(frz_expr_eval(assignment->bound, reader->read_type, &batch->array, batch->first_row,
+    FRZ_TRY(frz_expr_eval(assignment->bound, reader->eval_type, &batch->array, batch->first_row,
                           rows->selected, &values, err));
     if (carries(reader, rows)) {
         FRZ_TRY(frz_array_merge(env, field->type, &values, old_values(reader, batch, field->id),
@@ -98,31 +98,99 @@ out:
 
 /* ---- reading ---- */
 
+/* The rows of the source become one more column. */
+static frz_code add_source(const frz_env *env, frz_batch *batch, struct ArrowArray *values,
+                           frz_error *err)
+{
+    size_t n = (size_t)batch->array.n_children;
+    int64_t length = batch->array.length;
+    struct ArrowArray *columns = frz_alloc_zero(env, n + 1, sizeof *columns);
+    if (columns == NULL) {
+        return frz_fail_nomem(err, (n + 1) * sizeof *columns);
+    }
+    for (size_t i = 0; i < n; i++) {
+        frz_array_move(batch->array.children[i], &columns[i]);
+    }
+    frz_array_move(values, &columns[n]);
+    frz_array_release(&batch->array);
+    frz_code rc = frz_batch_make(env, length, columns, n + 1, &batch->array, err);
+    frz_free(env, columns);
+    return rc;
+}
+
+/* Where the condition is true, of the rows that are selected so far (NULL: all). */
+static frz_code select_matches(const update_reader *reader, const frz_batch *batch,
+                               update_rows *rows, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const update_plan *plan = reader->plan;
+    size_t bytes = frz_bitmap_bytes(batch->array.length) + 8;
+    uint8_t *selected = NULL;
+    if (plan->filter == NULL) {
+        return FRZ_OK;
+    }
+    selected = frz_alloc_zero(plan->env, 1, bytes);
+    FRZ_TRY(selected == NULL ? frz_fail_nomem(err, bytes) : FRZ_OK);
+    FRZ_TRY(frz_expr_select(plan->filter, reader->eval_type, &batch->array, batch->first_row,
+                            rows->selected, selected, &rows->selected_count, err));
+    frz_free(plan->env, rows->selected);
+    rows->selected = selected;
+    selected = NULL;
+out:
+    frz_free(plan->env, selected);
+    return rc;
+}
+
+/* Rows that the source has a row for, and of these the ones where the condition is true. */
+static frz_code select_joined(update_reader *reader, frz_batch *batch, update_rows *rows,
+                              frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const update_plan *plan = reader->plan;
+    frz_joined joined = {0};
+    FRZ_TRY(update_source_rows(plan->source, reader->place, reader->read_type, batch, rows->live,
+                               &joined, err));
+    FRZ_TRY(add_source(plan->env, batch, &joined.values, err));
+    rows->selected = joined.found;
+    rows->selected_count = joined.count;
+    joined.found = NULL;
+    FRZ_TRY(select_matches(reader, batch, rows, err));
+    update_source_mark(plan->source, &joined, rows->selected, batch->array.length);
+out:
+    frz_joined_reset(plan->env, &joined);
+    return rc;
+}
+
+static frz_code select_live(update_reader *reader, frz_batch *batch, update_rows *rows,
+                            frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    int64_t length = batch->array.length;
+    size_t bytes = frz_bitmap_bytes(length) + 8;
+    if (rows->live != NULL) {
+        rows->selected = frz_alloc_zero(reader->plan->env, 1, bytes);
+        FRZ_TRY(rows->selected == NULL ? frz_fail_nomem(err, bytes) : FRZ_OK);
+        memcpy(rows->selected, rows->live, frz_bitmap_bytes(length));
+        rows->selected_count = frz_bitmap_count(rows->selected, 0, length);
+    }
+    FRZ_TRY(select_matches(reader, batch, rows, err));
+out:
+    return rc;
+}
+
 /* Which rows of a batch are live, and which are updated. */
 static frz_code select_rows(update_reader *reader, frz_batch *batch, update_rows *rows,
                             frz_error *err)
 {
     frz_code rc = FRZ_OK;
     const update_plan *plan = reader->plan;
-    int64_t length = batch->array.length;
-    size_t bytes = frz_bitmap_bytes(length) + 8;
-    rows->selected_count = length;
+    rows->selected_count = batch->array.length;
     FRZ_TRY(
         frz_live_bits(&reader->live, reader->read_type, batch, plan->read_type, &rows->live, err));
     FRZ_TRY(frz_live_note(&reader->live, batch, rows->live, err));
-    if (plan->filter == NULL && rows->live == NULL) {
-        return FRZ_OK;
-    }
-    rows->selected = frz_alloc_zero(plan->env, 1, bytes);
-    FRZ_TRY(rows->selected == NULL ? frz_fail_nomem(err, bytes) : FRZ_OK);
-    if (plan->filter != NULL) {
-        FRZ_TRY(frz_expr_select(plan->filter, reader->read_type, &batch->array, batch->first_row,
-                                rows->live, rows->selected, &rows->selected_count, err));
-    } else {
-        memcpy(rows->selected, rows->live, frz_bitmap_bytes(length));
-        rows->selected_count = frz_bitmap_count(rows->selected, 0, length);
-    }
-    if (rows->selected_count == length) {
+    FRZ_TRY(plan->source != NULL ? select_joined(reader, batch, rows, err)
+                                 : select_live(reader, batch, rows, err));
+    if (rows->selected_count == batch->array.length) {
         frz_free(plan->env, rows->selected);
         rows->selected = NULL;
     }
@@ -138,6 +206,11 @@ static frz_code open_stitch(update_reader *reader, frz_delete_index *deletes, fr
     frz_live_request(&reader->live, &request);
     FRZ_TRY(frz_live_read_type(&reader->live, reader->plan->read_type, &reader->arena,
                                &reader->read_type, err));
+    reader->eval_type = reader->read_type;
+    if (reader->plan->source != NULL) {
+        FRZ_TRY(update_source_type(reader->plan->source, &reader->arena, reader->read_type,
+                                   &reader->eval_type, err));
+    }
     request.projection = reader->read_type;
     FRZ_TRY(frz_stitch_open(reader->table, reader->entry, &request, &reader->stitch, err));
 out:
@@ -145,9 +218,10 @@ out:
 }
 
 frz_code update_reader_open(update_reader *reader, const update_plan *plan, const frz_table *table,
-                            const frz_entry *entry, frz_delete_index *deletes, frz_error *err)
+                            const frz_entry *entry, size_t place, frz_delete_index *deletes,
+                            frz_error *err)
 {
-    *reader = (update_reader){.plan = plan, .table = table, .entry = entry};
+    *reader = (update_reader){.plan = plan, .table = table, .entry = entry, .place = place};
     reader->live.env = plan->env;
     frz_arena_init(&reader->arena, plan->env, FRZ_ARENA_NO_LIMIT);
     return open_stitch(reader, deletes, err);

@@ -42,6 +42,7 @@ typedef struct update_attempt {
     const frz_commit_attempt *commit;
     frz_commit_plan *plan;
     frz_live_files files;
+    size_t computed; /* of them, so far */
     frz_commit_vectors vectors;
     bool sync_each; /* files are synced one by one */
 } update_attempt;
@@ -275,18 +276,64 @@ out:
     return rc;
 }
 
+/* Whether there is no result of an earlier attempt that still holds. */
+static bool must_compute(const update_attempt *a, const frz_entry *entry)
+{
+    const done_file *done = find_done(a->job, entry);
+    return done == NULL || !values_hold(a->job, done, a->commit, entry);
+}
+
 static frz_code build_entry(update_attempt *a, const frz_entry *entry, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     update_job *job = a->job;
     done_file *done = find_done(job, entry);
-    if (done == NULL || !values_hold(job, done, a->commit, entry)) {
+    if (must_compute(a, entry)) {
         FRZ_TRY(remember(job, a->commit, entry, &done, err));
-        FRZ_TRY(update_file(&job->plan, a->commit, entry, a->files.deletes, a->sync_each,
-                            &done->result, err));
+        FRZ_TRY(update_file(&job->plan, a->commit, entry, a->computed++, a->files.deletes,
+                            a->sync_each, &done->result, err));
     }
     if (done->result.location != NULL) {
         FRZ_TRY(add_change(a, entry, done, err));
+    }
+out:
+    return rc;
+}
+
+/* Tell the source which files will ask for its rows. */
+static frz_code start_source(update_attempt *a, frz_error *err)
+{
+    size_t count = 0;
+    const update_plan *plan = &a->job->plan;
+    const frz_entry **entries =
+        frz_arena_array(a->commit->arena, a->files.count + 1, sizeof *entries);
+    if (entries == NULL) {
+        return frz_fail_nomem(err, a->files.count * sizeof *entries);
+    }
+    for (size_t i = 0; i < a->files.count; i++) {
+        if (must_compute(a, a->files.entries[i])) {
+            entries[count++] = a->files.entries[i];
+        }
+    }
+    return update_source_start(plan->source, a->commit, entries, count, a->files.deletes,
+                               plan->read_type, err);
+}
+
+static frz_code build_entries(update_attempt *a, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    update_job *job = a->job;
+    size_t count = a->files.count;
+    if (job->plan.source != NULL) {
+        FRZ_TRY(start_source(a, err));
+    }
+    for (size_t i = 0; i < count; i++) {
+        FRZ_TRY(frz_progress(job->env, "update", i, count, err));
+        FRZ_TRY(build_entry(a, a->files.entries[i], err));
+    }
+    FRZ_TRY(frz_progress(job->env, "update", count, count, err));
+    if (job->plan.source != NULL) {
+        FRZ_TRY(update_source_finish(job->plan.source, a->commit, err));
     }
 out:
     return rc;
@@ -302,15 +349,11 @@ static frz_code build(void *ctx, const frz_commit_attempt *attempt, frz_commit_p
     sort_done(job);
     update_plan_unbind(&job->plan);
     FRZ_TRY(update_plan_bind(&job->plan, &attempt->table->metadata, attempt->schema, err));
+    const frz_bound_expr *prune = job->plan.source != NULL ? job->plan.prune : job->plan.filter;
     FRZ_TRY(frz_live_files_find(attempt->table, attempt->parent, attempt->schema, attempt->tree,
-                                job->plan.filter, attempt->arena, &a.files, err));
-    size_t count = a.files.count;
-    a.sync_each = frz_commit_sync_each(attempt, count);
-    for (size_t i = 0; i < count; i++) {
-        FRZ_TRY(frz_progress(job->env, "update", i, count, err));
-        FRZ_TRY(build_entry(&a, a.files.entries[i], err));
-    }
-    FRZ_TRY(frz_progress(job->env, "update", count, count, err));
+                                prune, attempt->arena, &a.files, err));
+    a.sync_each = frz_commit_sync_each(attempt, a.files.count);
+    FRZ_TRY(build_entries(&a, err));
     FRZ_TRY(frz_commit_vectors_finish(&a.vectors, a.sync_each, err));
     plan->operation = "overwrite";
     plan->nothing = plan->data_files == 0;
@@ -320,17 +363,22 @@ out:
     return rc;
 }
 
-frz_code frz_update_columns(frz_catalog *catalog, const char *table,
-                            const frz_assignment *assignments, size_t assignment_count,
-                            const char *where, frz_commit_report *report, frz_error *err)
+/* ---- entries ---- */
+
+static frz_code run(frz_catalog *catalog, const char *table, const frz_assignment *assignments,
+                    size_t assignment_count, const char *where, update_source *source,
+                    frz_commit_report *report, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     const frz_env *env = catalog->env;
-    update_job job = {.env = env, .plan = {.env = env}};
+    update_job job = {.env = env, .plan = {.env = env, .source = source}};
     frz_arena_init(&job.arena, env, FRZ_ARENA_NO_LIMIT);
     frz_arena_init(&job.plan.arena, env, FRZ_ARENA_NO_LIMIT);
     FRZ_TRY(update_plan_parse(&job.plan, &job.arena, assignments, assignment_count, where, err));
     FRZ_TRY(frz_commit_run(catalog, table, build, &job, report, err));
+    if (source != NULL && report != NULL) {
+        update_source_count(source, &report->source_rows, &report->source_unmatched);
+    }
 out:
     for (size_t i = 0; i < job.done_count; i++) {
         update_result_reset(env, &job.done[i].result);
@@ -338,5 +386,41 @@ out:
     frz_free(env, job.done);
     update_plan_unbind(&job.plan);
     frz_arena_reset(&job.arena);
+    return rc;
+}
+
+frz_code frz_update_columns(frz_catalog *catalog, const char *table,
+                            const frz_assignment *assignments, size_t assignment_count,
+                            const char *where, frz_commit_report *report, frz_error *err)
+{
+    return run(catalog, table, assignments, assignment_count, where, NULL, report, err);
+}
+
+frz_code frz_update_columns_from(frz_catalog *catalog, const char *table, const char *name,
+                                 const frz_assignment *assignments, size_t assignment_count,
+                                 const frz_row_source *source, const char *where,
+                                 frz_commit_report *report, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    update_source outside = {0};
+    FRZ_TRY(update_source_init(&outside, catalog, table, name, source, err));
+    FRZ_TRY(run(catalog, table, assignments, assignment_count, where, &outside, report, err));
+out:
+    update_source_reset(&outside);
+    return rc;
+}
+
+frz_code frz_update_columns_by_position(frz_catalog *catalog, const char *table,
+                                        const frz_assignment *assignments, size_t assignment_count,
+                                        const frz_row_source *source, frz_commit_report *report,
+                                        frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    update_source outside = {0};
+    FRZ_TRY(update_source_init(&outside, catalog, table, NULL, source, err));
+    outside.by_position = true;
+    FRZ_TRY(run(catalog, table, assignments, assignment_count, NULL, &outside, report, err));
+out:
+    update_source_reset(&outside);
     return rc;
 }

@@ -75,6 +75,35 @@ typedef enum frz_aggregate {
  * aggregate inside an expression fails at binding. */
 frz_aggregate frz_expr_aggregate(const frz_expr *expr, const frz_expr **argument);
 
+/* ---- expressions over two tables (expr_scope.c) ---- */
+
+/* A table, and a source whose rows are told apart by its name. */
+typedef struct frz_expr_scope {
+    const frz_str *table_parts; /* of the table's name, or one: what it is called here */
+    size_t table_part_count;
+    const frz_type *table; /* its columns */
+    frz_str source;        /* what it is called */
+    const frz_type *source_type;
+    frz_str column; /* the name of the struct that it becomes */
+} frz_expr_scope;
+
+/* The same expression over one table: columns of the table by their names alone, those of the
+ * source as fields of a struct. What stands alone may not be a column of both. */
+frz_code frz_expr_scope_apply(frz_arena *arena, const frz_expr_scope *scope, const frz_expr *expr,
+                              const frz_expr **out, frz_error *err);
+/* Whether an expression reads the column of this name; others: any other column. */
+bool frz_expr_reads(const frz_expr *expr, frz_str name, bool others);
+/* Visit the fields of a column that it reads, some of them maybe several times. */
+frz_code frz_expr_visit_fields(const frz_expr *expr, frz_str name,
+                               frz_code (*visit)(void *ctx, frz_str field, frz_error *err),
+                               void *ctx, frz_error *err);
+/* The conditions that AND joins; NULL and 1: it is one by itself. */
+size_t frz_expr_conjuncts(const frz_expr *expr, const frz_expr *const **out);
+bool frz_expr_is_equality(const frz_expr *expr, const frz_expr **left, const frz_expr **right);
+/* All of them, joined by AND; none gives NULL. */
+frz_code frz_expr_and(frz_arena *arena, const frz_expr *const *exprs, size_t count,
+                      const frz_expr **out, frz_error *err);
+
 /* ---- binding ---- */
 
 typedef struct frz_bound_expr frz_bound_expr; /* immutable */
@@ -90,6 +119,10 @@ frz_code frz_expr_bind_filter(const frz_env *env, const frz_expr *expr, const fr
  * pair fails here. column is used in messages. */
 frz_code frz_expr_bind_assign(const frz_env *env, const frz_expr *expr, const frz_type *struct_type,
                               const frz_field *column, frz_bound_expr **out, frz_error *err);
+/* The two sides of an equality, each over columns of its own, as values of their common type. */
+frz_code frz_expr_bind_sides(const frz_env *env, const frz_expr *equality,
+                             const frz_expr *const sides[2], const frz_type *const types[2],
+                             frz_bound_expr *out[2], frz_error *err);
 void frz_bound_expr_free(frz_bound_expr *expr);
 const frz_type *frz_bound_expr_type(const frz_bound_expr *expr);
 /* Ids of the top-level fields that evaluation reads, ascending, without repetition. */

@@ -533,19 +533,27 @@ out:
     return rc;
 }
 
-static frz_code bind_new(const frz_env *env, const frz_expr *expr, const frz_type *struct_type,
-                         bind_purpose purpose, const frz_field *column, frz_bound_expr **out,
-                         frz_error *err)
+static frz_code bound_new(const frz_env *env, frz_bound_expr **out, frz_error *err)
 {
-    frz_code rc = FRZ_OK;
-    const expr_node *root = NULL;
-    assert(struct_type->id == FRZ_TYPE_STRUCT);
     frz_bound_expr *bound = frz_alloc_zero(env, 1, sizeof *bound);
     if (bound == NULL) {
         return frz_fail_nomem(err, sizeof *bound);
     }
     bound->env = env;
     frz_arena_init(&bound->arena, env, FRZ_ARENA_NO_LIMIT);
+    *out = bound;
+    return FRZ_OK;
+}
+
+static frz_code bind_new(const frz_env *env, const frz_expr *expr, const frz_type *struct_type,
+                         bind_purpose purpose, const frz_field *column, frz_bound_expr **out,
+                         frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const expr_node *root = NULL;
+    frz_bound_expr *bound = NULL;
+    assert(struct_type->id == FRZ_TYPE_STRUCT);
+    FRZ_TRY(bound_new(env, &bound, err));
     expr_binder binder = {bound, struct_type, err};
     FRZ_TRY(bind_node(&binder, expr, &root));
     if (purpose == BIND_FILTER) {
@@ -577,6 +585,39 @@ frz_code frz_expr_bind_assign(const frz_env *env, const frz_expr *expr, const fr
                               const frz_field *column, frz_bound_expr **out, frz_error *err)
 {
     return bind_new(env, expr, struct_type, BIND_ASSIGN, column, out, err);
+}
+
+/* A copy of each side's tree is made in its own memory, so that one may outlive the other. */
+frz_code frz_expr_bind_sides(const frz_env *env, const frz_expr *equality,
+                             const frz_expr *const sides[2], const frz_type *const types[2],
+                             frz_bound_expr *out[2], frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_bound_expr *made[2] = {NULL, NULL};
+    const expr_node *roots[2], *met[2];
+    const frz_type *common = NULL, *type = NULL;
+    for (size_t i = 0; i < 2; i++) {
+        FRZ_TRY(bound_new(env, &made[i], err));
+        expr_binder binder = {made[i], types[i], err};
+        FRZ_TRY(bind_node(&binder, sides[i], &roots[i]));
+        met[i] = roots[i];
+    }
+    expr_binder first = {made[0], types[0], err};
+    FRZ_TRY(expr_unify(&first, equality, met, 2, 0, 1, &common));
+    FRZ_TRY(expr_check_comparable(&first, equality, common));
+    for (size_t i = 0; i < 2; i++) {
+        expr_binder binder = {made[i], types[i], err};
+        FRZ_TRY(frz_type_copy(&made[i]->arena, common, &type, err));
+        FRZ_TRY(expr_node_convert(&binder, equality, roots[i], type, EXPR_WIDEN, &made[i]->root));
+    }
+    for (size_t i = 0; i < 2; i++) {
+        out[i] = made[i];
+        made[i] = NULL;
+    }
+out:
+    frz_bound_expr_free(made[0]);
+    frz_bound_expr_free(made[1]);
+    return rc;
 }
 
 void frz_bound_expr_free(frz_bound_expr *expr)

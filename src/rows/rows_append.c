@@ -7,7 +7,7 @@
  * columns do not matter to them.
  */
 #include "rows/rows_internal.h"
-#include "rows/rows_source.h"
+#include "source/source.h"
 
 typedef struct append_job {
     const frz_env *env;
@@ -33,7 +33,7 @@ static frz_code check_file(append_job *job, const char *file, frz_error *err)
     frz_code rc = FRZ_OK;
     struct ArrowArrayStream stream = {0};
     rows_fit *fit = NULL;
-    FRZ_TRY(rows_source_open(job->env, file, NULL, 0, NULL, &stream, err));
+    FRZ_TRY(source_file_open(job->env, file, NULL, 0, NULL, &stream, err));
     FRZ_TRY(rows_fit_open(job->env, &stream, job->type, &job->fit, &fit, err));
 out:
     rows_fit_close(fit);
@@ -70,7 +70,7 @@ out:
 static frz_code append_file(append_job *job, const char *file, frz_row_files *files, frz_error *err)
 {
     struct ArrowArrayStream stream = {0};
-    frz_code rc = rows_source_open(job->env, file, NULL, 0, NULL, &stream, err);
+    frz_code rc = source_file_open(job->env, file, NULL, 0, NULL, &stream, err);
     if (rc == FRZ_OK) {
         rc = append_rows(job, &stream, files, err);
         stream.release(&stream);

@@ -4,10 +4,9 @@
  * table's, evaluated over whole batches: it converts, and refuses nulls of required columns.
  */
 #include "expr/expr.h"
-#include "expr/expr_plain.h"
 #include "rows/rows_internal.h"
+#include "source/source.h"
 
-#define STEP_ROWS 65536
 #define TYPE_TEXT 160
 
 /* Where one column of the table comes from. */
@@ -18,19 +17,13 @@ typedef struct fit_column {
 
 struct rows_fit {
     const frz_env *env;
-    struct ArrowArrayStream *stream;
     frz_arena arena;
-    struct ArrowSchema schema;
-    expr_plain *plain;
+    source_plain rows;
     frz_field *found;        /* the columns of the source */
     const frz_type **nested; /* their own types where these are rebuilt; NULL: they are not */
     const frz_type *source;
     const frz_type *table;
     fit_column *columns;
-    struct ArrowArray batch; /* of the source */
-    int64_t done;            /* rows of it that were handed out */
-    int64_t row;             /* of the source, the batch's first */
-    int64_t step;
 };
 
 /* ---- columns ---- */
@@ -143,7 +136,7 @@ static frz_code check_absent(const frz_field *field, frz_error *err)
 static frz_code plan_columns(rows_fit *fit, const rows_fit_options *options, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    size_t given = (size_t)fit->schema.n_children, count = fit->table->field_count;
+    size_t given = (size_t)fit->rows.schema.n_children, count = fit->table->field_count;
     const frz_field **taken = frz_arena_array(&fit->arena, count, sizeof *taken);
     fit->columns = frz_arena_array(&fit->arena, count, sizeof *fit->columns);
     if (taken == NULL || fit->columns == NULL) {
@@ -169,17 +162,16 @@ out:
 static frz_code plan_source(rows_fit *fit, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    size_t count = (size_t)fit->schema.n_children;
+    size_t count = (size_t)fit->rows.schema.n_children;
     fit->found = frz_arena_array(&fit->arena, count, sizeof *fit->found);
     fit->nested = frz_arena_array(&fit->arena, count, sizeof *fit->nested);
     if (fit->found == NULL || fit->nested == NULL) {
         return frz_fail_nomem(err, count * sizeof *fit->found);
     }
     for (size_t i = 0; i < count; i++) {
-        FRZ_TRY(expr_plain_field(&fit->arena, fit->schema.children[i], &fit->found[i], err));
+        FRZ_TRY(expr_plain_field(&fit->arena, fit->rows.schema.children[i], &fit->found[i], err));
     }
-    FRZ_TRY(expr_plain_new(fit->env, (const struct ArrowSchema *const *)fit->schema.children, count,
-                           &fit->plain, err));
+    FRZ_TRY(source_plain_choose(&fit->rows, NULL, count, err));
 out:
     return rc;
 }
@@ -192,14 +184,9 @@ frz_code rows_fit_open(const frz_env *env, struct ArrowArrayStream *stream, cons
     if (fit == NULL) {
         return frz_fail_nomem(err, sizeof *fit);
     }
-    *fit = (rows_fit){.env = env, .stream = stream, .table = table, .step = STEP_ROWS};
+    *fit = (rows_fit){.env = env, .table = table};
     frz_arena_init(&fit->arena, env, FRZ_ARENA_NO_LIMIT);
-    int failed = stream->get_schema(stream, &fit->schema);
-    if (failed != 0) {
-        fit->schema.release = NULL;
-        rc = frz_stream_fail(stream, failed, err);
-        goto out;
-    }
+    FRZ_TRY(source_plain_open(&fit->rows, env, stream, err));
     FRZ_TRY(plan_source(fit, err));
     FRZ_TRY(plan_columns(fit, options, err));
     *out = fit;
@@ -218,63 +205,12 @@ void rows_fit_close(rows_fit *fit)
     for (size_t i = 0; fit->columns != NULL && i < fit->table->field_count; i++) {
         frz_bound_expr_free(fit->columns[i].bound);
     }
-    frz_array_release(&fit->batch);
-    expr_plain_free(fit->plain);
-    frz_schema_release(&fit->schema);
+    source_plain_reset(&fit->rows);
     frz_arena_reset(&fit->arena);
     frz_free(env, fit);
 }
 
 /* ---- rows ---- */
-
-/* FRZ_END: the stream has no more. */
-static frz_code next_batch(rows_fit *fit, frz_error *err)
-{
-    fit->row += fit->batch.release == NULL ? 0 : fit->batch.length;
-    fit->done = 0;
-    frz_array_release(&fit->batch);
-    int failed = fit->stream->get_next(fit->stream, &fit->batch);
-    if (failed != 0) {
-        fit->batch.release = NULL;
-        return frz_stream_fail(fit->stream, failed, err);
-    }
-    if (fit->batch.release == NULL) {
-        return FRZ_END;
-    }
-    if (fit->batch.n_children != fit->schema.n_children || fit->batch.length < 0 ||
-        fit->batch.offset < 0) {
-        return frz_fail(err, FRZ_E_ARGUMENT, "a batch of %lld columns in a stream of %lld",
-                        (long long)fit->batch.n_children, (long long)fit->schema.n_children);
-    }
-    for (int64_t i = 0; fit->batch.null_count != 0 && fit->batch.n_buffers == 1 &&
-                        fit->batch.buffers[0] != NULL && i < fit->batch.length;
-         i++) {
-        if (frz_is_null(&fit->batch, i)) {
-            return frz_fail(err, FRZ_E_ARGUMENT, "row %lld is null as a whole",
-                            (long long)(fit->row + i));
-        }
-    }
-    return FRZ_OK;
-}
-
-/* The next rows in the layouts of tables, as many at a time as have less than 2 GiB of text. */
-static frz_code next_plain(rows_fit *fit, struct ArrowArray *out, frz_error *err)
-{
-    for (;;) {
-        frz_error why = {0};
-        int64_t count = FRZ_MIN(fit->step, fit->batch.length - fit->done);
-        frz_code rc = expr_plain_batch(fit->plain, fit->batch.children,
-                                       fit->batch.offset + fit->done, count, out, &why);
-        if (rc == FRZ_E_LIMIT && count > 1) {
-            fit->step = count / 2;
-            continue;
-        }
-        if (rc != FRZ_OK && err != NULL) {
-            *err = why;
-        }
-        return rc;
-    }
-}
 
 static frz_code fit_nested(const rows_fit *fit, struct ArrowArray *plain, frz_error *err)
 {
@@ -289,13 +225,12 @@ static frz_code fit_nested(const rows_fit *fit, struct ArrowArray *plain, frz_er
 }
 
 static frz_code fit_column_rows(const rows_fit *fit, const fit_column *column,
-                                const struct ArrowArray *plain, struct ArrowArray *out,
-                                frz_error *err)
+                                const struct ArrowArray *plain, int64_t first,
+                                struct ArrowArray *out, frz_error *err)
 {
     const frz_field *field = column->field;
     if (column->bound != NULL) {
-        return frz_expr_eval(column->bound, fit->source, plain, fit->row + fit->done, NULL, out,
-                             err);
+        return frz_expr_eval(column->bound, fit->source, plain, first, NULL, out, err);
     }
     return field->write_default == NULL
                ? frz_array_nulls(fit->env, field->type, plain->length, out, err)
@@ -303,7 +238,7 @@ static frz_code fit_column_rows(const rows_fit *fit, const fit_column *column,
                                     err);
 }
 
-static frz_code fit_rows(const rows_fit *fit, const struct ArrowArray *plain,
+static frz_code fit_rows(const rows_fit *fit, const struct ArrowArray *plain, int64_t first,
                          struct ArrowArray *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
@@ -313,7 +248,7 @@ static frz_code fit_rows(const rows_fit *fit, const struct ArrowArray *plain,
         return frz_fail_nomem(err, count * sizeof *columns);
     }
     for (; made < count; made++) {
-        FRZ_TRY(fit_column_rows(fit, &fit->columns[made], plain, &columns[made], err));
+        FRZ_TRY(fit_column_rows(fit, &fit->columns[made], plain, first, &columns[made], err));
     }
     made = 0; /* the columns move, also on failure */
     FRZ_TRY(frz_batch_make(fit->env, plain->length, columns, count, out, err));
@@ -329,16 +264,13 @@ frz_code rows_fit_next(rows_fit *fit, struct ArrowArray *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     struct ArrowArray plain = {0};
-    while (fit->batch.release == NULL || fit->done >= fit->batch.length) {
-        rc = next_batch(fit, err);
-        if (rc != FRZ_OK) {
-            return rc;
-        }
+    int64_t first = 0;
+    rc = source_plain_next(&fit->rows, &plain, &first, err);
+    if (rc != FRZ_OK) {
+        return rc;
     }
-    FRZ_TRY(next_plain(fit, &plain, err));
     FRZ_TRY(fit_nested(fit, &plain, err));
-    FRZ_TRY(fit_rows(fit, &plain, out, err));
-    fit->done += plain.length;
+    FRZ_TRY(fit_rows(fit, &plain, first, out, err));
 out:
     frz_array_release(&plain);
     return rc;

@@ -223,12 +223,12 @@ static void words_of(const frz_key_column *c, int64_t from, int64_t n, uint64_t 
 }
 
 /* One to one for a single column of words. */
-static void hash_rows(const frz_key_set *set, const frz_key_column *columns, int64_t from,
-                      int64_t n, uint64_t *hashes)
+static void hash_rows(const frz_key_column *columns, size_t count, int64_t from, int64_t n,
+                      uint64_t *hashes)
 {
     uint64_t words[PIECE];
     words_of(&columns[0], from, n, hashes);
-    for (size_t k = 1; k < set->column_count; k++) {
+    for (size_t k = 1; k < count; k++) {
         words_of(&columns[k], from, n, words);
         for (int64_t i = 0; i < n; i++) {
             uint64_t before = hashes[i] * SPREAD;
@@ -407,6 +407,13 @@ out:
     return rc;
 }
 
+static void fetch_slots(const frz_key_set *set, const uint64_t *hashes, int64_t n)
+{
+    for (int64_t i = 0; i < n && set->slot_count > 0; i++) {
+        __builtin_prefetch(&set->slots[(size_t)hashes[i] & (set->slot_count - 1)]);
+    }
+}
+
 frz_code frz_key_set_add(frz_key_set *set, const frz_key_column *columns, int64_t rows,
                          int64_t sequence_number, frz_error *err)
 {
@@ -414,10 +421,8 @@ frz_code frz_key_set_add(frz_key_set *set, const frz_key_column *columns, int64_
     uint64_t hashes[PIECE];
     for (int64_t from = 0; from < rows; from += PIECE) {
         int64_t n = FRZ_MIN(rows - from, (int64_t)PIECE);
-        hash_rows(set, columns, from, n, hashes);
-        for (int64_t i = 0; i < n && set->slot_count > 0; i++) {
-            __builtin_prefetch(&set->slots[(size_t)hashes[i] & (set->slot_count - 1)]);
-        }
+        hash_rows(columns, set->column_count, from, n, hashes);
+        fetch_slots(set, hashes, n);
         for (int64_t i = 0; i < n; i++) {
             FRZ_TRY(add_row(set, columns, from + i, hashes[i], sequence_number, err));
         }
@@ -499,7 +504,7 @@ void frz_key_set_clear(const frz_key_set *set, const frz_key_column *columns, in
     }
     for (int64_t from = 0; from < rows; from += PIECE) {
         int64_t n = FRZ_MIN(rows - from, (int64_t)PIECE);
-        hash_rows(set, columns, from, n, hashes);
+        hash_rows(columns, set->column_count, from, n, hashes);
         size_t count = find_candidates(set, hashes, n, candidates);
         fetch_entries(set, hashes, candidates, count);
         for (size_t i = 0; i < count; i++) {
@@ -509,5 +514,73 @@ void frz_key_set_clear(const frz_key_set *set, const frz_key_column *columns, in
                 frz_bit_clear(bits, row);
             }
         }
+    }
+}
+
+/* ---- numbered keys ---- */
+
+static bool has_null(const frz_key_set *set, const frz_key_column *columns, int64_t row)
+{
+    bool null = false;
+    for (size_t k = 0; k < set->column_count && !null; k++) {
+        null = is_null(&columns[k], row);
+    }
+    return null;
+}
+
+frz_code frz_key_set_number(frz_key_set *set, const frz_key_column *columns, int64_t rows,
+                            int64_t first, int64_t *twice, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    uint64_t hashes[PIECE];
+    *twice = -1;
+    for (int64_t from = 0; from < rows; from += PIECE) {
+        int64_t n = FRZ_MIN(rows - from, (int64_t)PIECE);
+        hash_rows(columns, set->column_count, from, n, hashes);
+        fetch_slots(set, hashes, n);
+        for (int64_t i = from; i < from + n; i++) {
+            size_t before = set->count;
+            if (has_null(set, columns, i)) {
+                continue;
+            }
+            FRZ_TRY(add_row(set, columns, i, hashes[i - from], first + i, err));
+            if (set->count == before) {
+                size_t slot = find_slot(set, hashes[i - from], columns, i);
+                set->entries[set->slots[slot].entry - 1].sequence_number = FRZ_KEY_TWICE;
+                *twice = *twice < 0 ? i : *twice;
+            }
+        }
+    }
+out:
+    return rc;
+}
+
+void frz_key_set_find(const frz_key_set *set, const frz_key_column *columns, int64_t rows,
+                      int64_t *numbers)
+{
+    uint64_t hashes[PIECE];
+    uint16_t candidates[PIECE];
+    for (int64_t i = 0; i < rows; i++) {
+        numbers[i] = FRZ_KEY_ABSENT;
+    }
+    for (int64_t from = 0; from < rows && set->count > 0; from += PIECE) {
+        int64_t n = FRZ_MIN(rows - from, (int64_t)PIECE);
+        hash_rows(columns, set->column_count, from, n, hashes);
+        size_t count = find_candidates(set, hashes, n, candidates);
+        fetch_entries(set, hashes, candidates, count);
+        for (size_t i = 0; i < count; i++) {
+            int64_t row = from + candidates[i];
+            size_t slot = find_slot(set, hashes[row - from], columns, row);
+            if (set->slots[slot].entry != 0 && !has_null(set, columns, row)) {
+                numbers[row] = set->entries[set->slots[slot].entry - 1].sequence_number;
+            }
+        }
+    }
+}
+
+void frz_key_hashes(const frz_key_column *columns, size_t count, int64_t rows, uint64_t *hashes)
+{
+    for (int64_t from = 0; from < rows; from += PIECE) {
+        hash_rows(columns, count, from, FRZ_MIN(rows - from, (int64_t)PIECE), hashes + from);
     }
 }

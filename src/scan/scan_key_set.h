@@ -62,4 +62,20 @@ size_t frz_key_set_bytes(const frz_key_set *set);
 /* About, what so many more rows could add. */
 size_t frz_key_set_bytes_of(int64_t rows, size_t column_count);
 
+/* ---- keys with numbers: which row of one table has the key of a row of another ---- */
+
+#define FRZ_KEY_ABSENT (-1)
+#define FRZ_KEY_TWICE INT64_MAX /* several rows have the key */
+
+/* Give the keys of rows the numbers first, first + 1, ... A null in a key equals nothing: such rows
+ * are left out. twice receives the first row whose key was there already; -1: there was none. For a
+ * set that nothing else is added to. */
+frz_code frz_key_set_number(frz_key_set *set, const frz_key_column *columns, int64_t rows,
+                            int64_t first, int64_t *twice, frz_error *err);
+/* The number of each row's key, FRZ_KEY_ABSENT or FRZ_KEY_TWICE. */
+void frz_key_set_find(const frz_key_set *set, const frz_key_column *columns, int64_t rows,
+                      int64_t *numbers);
+/* Hashes of keys, as sets use them: equal keys have equal ones. */
+void frz_key_hashes(const frz_key_column *columns, size_t count, int64_t rows, uint64_t *hashes);
+
 #endif

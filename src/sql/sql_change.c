@@ -5,6 +5,29 @@
 #include "frazil/rows.h"
 #include "sql/sql_internal.h"
 
+static frz_row_source source_of(const sql_rows *rows)
+{
+    frz_row_source source = FRZ_ROW_SOURCE_INIT;
+    source.name = rows->name;
+    source.table = rows->table;
+    source.files = rows->file == NULL ? NULL : &rows->file;
+    source.file_count = rows->file != NULL;
+    return source;
+}
+
+static frz_code update(frz_catalog *catalog, const sql_statement *statement,
+                       const frz_assignment *assignments, frz_commit_report *report, frz_error *err)
+{
+    if (statement->rows.file == NULL && statement->rows.table == NULL) {
+        return frz_update_columns(catalog, statement->table, assignments, statement->set_count,
+                                  statement->where.text, report, err);
+    }
+    const frz_row_source source = source_of(&statement->rows);
+    return frz_update_columns_from(catalog, statement->table, statement->table_name, assignments,
+                                   statement->set_count, &source, statement->where.text, report,
+                                   err);
+}
+
 frz_code sql_update(frz_catalog *catalog, const sql_statement *statement, frz_commit_report *report,
                     frz_error *err)
 {
@@ -17,8 +40,7 @@ frz_code sql_update(frz_catalog *catalog, const sql_statement *statement, frz_co
         assignments[i].column = statement->sets[i].column;
         assignments[i].expression = statement->sets[i].value.text;
     }
-    frz_code rc = frz_update_columns(catalog, statement->table, assignments, statement->set_count,
-                                     statement->where.text, report, err);
+    frz_code rc = update(catalog, statement, assignments, report, err);
     frz_free(catalog->env, assignments);
     return rc;
 }

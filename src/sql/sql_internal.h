@@ -43,6 +43,12 @@ typedef struct sql_set {
     sql_expr value;
 } sql_set;
 
+/* Rows of a file or a table that a statement changes another table by. */
+typedef struct sql_rows {
+    const char *file, *table; /* one of them, or neither */
+    const char *name;         /* what expressions call them; NULL: not said */
+} sql_rows;
+
 /* A parsed statement; lives in the arena it was parsed into. */
 typedef struct sql_statement {
     sql_verb verb;
@@ -54,6 +60,8 @@ typedef struct sql_statement {
     const char *table;          /* as the catalog takes it: parts quoted where needed */
     const char *table_above;    /* the same without its last part; NULL: it has one part */
     frz_str last_part;          /* perhaps the name of a view: "db.t.snapshots" */
+    const char *table_name;     /* UPDATE: what expressions call the table; NULL: by its own name */
+    sql_rows rows;              /* UPDATE: FROM */
     frz_snapshot_choice choice; /* FOR VERSION AS OF, FOR TIMESTAMP AS OF */
     sql_item *items;            /* SELECT */
     size_t item_count, item_capacity;

@@ -2,10 +2,9 @@
  * Where a SELECT reads: a table, what can be listed about one ("db.t.snapshots"), or a file. All
  * give batches of the columns that are asked for, rows filtered.
  */
-#include "expr/expr_plain.h"
-#include "rows/rows_source.h"
 #include "scan/scan_plan.h"
 #include "scan/scan_row_columns.h"
+#include "source/source.h"
 #include "sql/sql_internal.h"
 
 /* ---- views ---- */
@@ -126,7 +125,7 @@ frz_code sql_source_init_file(sql_source *source, const frz_env *env, const char
     int32_t last = 0;
     source->env = env;
     source->file = file;
-    FRZ_TRY(rows_source_open(env, file, NULL, 0, NULL, &source->stream, err));
+    FRZ_TRY(source_file_open(env, file, NULL, 0, NULL, &source->stream, err));
     FRZ_TRY(schema_of(source, &schema, err));
     size_t count = (size_t)schema.n_children;
     frz_field *fields = frz_arena_array(arena, count, sizeof *fields);
@@ -151,7 +150,7 @@ static frz_code open_file(sql_source *source, const char *const *columns, size_t
     struct ArrowSchema schema = {0};
     source->left = limit;
     FRZ_TRY(
-        rows_source_open(source->env, source->file, columns, count, where, &source->stream, err));
+        source_file_open(source->env, source->file, columns, count, where, &source->stream, err));
     FRZ_TRY(schema_of(source, &schema, err));
     FRZ_TRY(expr_plain_new(source->env, (const struct ArrowSchema *const *)schema.children,
                            (size_t)schema.n_children, &source->plain, err));

@@ -1,6 +1,6 @@
 # The help of frazil and of every command.
 frazil --help
-for command in import sql scan cat inspect tables describe schema snapshots files manifests \
+for command in import update sql scan cat inspect tables describe schema snapshots files manifests \
     compact validate help version; do
     echo
     echo "\$ frazil $command --help"

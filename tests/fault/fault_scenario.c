@@ -79,6 +79,60 @@ static frz_code run_update_some(const frz_env *env, const char *folder, frz_erro
     return run_update(env, folder, some, 2, "id % 2 = 0", err);
 }
 
+/* a becomes id + 1000 in all rows, from the files the table was made of. */
+static frz_code run_update_from(const frz_env *env, const char *folder, size_t memory_bytes,
+                                frz_error *err)
+{
+    static const frz_assignment all = {"a", "s.id + 1000"};
+    frz_catalog *catalog = NULL;
+    char one[SCENARIO_PATH + 32], two[SCENARIO_PATH + 32];
+    const char *files[] = {one, two};
+    frz_row_source source = FRZ_ROW_SOURCE_INIT;
+    snprintf(one, sizeof one, "%s/one.parquet", folder);
+    snprintf(two, sizeof two, "%s/two.parquet", folder);
+    source.name = "s";
+    source.files = files;
+    source.file_count = 2;
+    source.memory_bytes = memory_bytes;
+    frz_code rc = open_catalog(env, folder, &catalog, err);
+    if (rc == FRZ_OK) {
+        rc = frz_update_columns_from(catalog, "db.t", NULL, &all, 1, &source,
+                                     "t.id = s.id AND t.s = s.s", NULL, err);
+    }
+    frz_catalog_close(catalog);
+    return rc;
+}
+
+static frz_code run_update_by_key(const frz_env *env, const char *folder, frz_error *err)
+{
+    return run_update_from(env, folder, 0, err);
+}
+
+static frz_code run_update_spilled(const frz_env *env, const char *folder, frz_error *err)
+{
+    setenv("TMPDIR", folder, 1); /* what a process that ends leaves there goes with the folder */
+    return run_update_from(env, folder, 6000, err);
+}
+
+static frz_code run_update_by_position(const frz_env *env, const char *folder, frz_error *err)
+{
+    static const frz_assignment all = {"a", "source.id + 1000"};
+    frz_catalog *catalog = NULL;
+    char one[SCENARIO_PATH + 32], two[SCENARIO_PATH + 32];
+    const char *files[] = {one, two};
+    frz_row_source source = FRZ_ROW_SOURCE_INIT;
+    snprintf(one, sizeof one, "%s/one.parquet", folder);
+    snprintf(two, sizeof two, "%s/two.parquet", folder);
+    source.files = files;
+    source.file_count = 2;
+    frz_code rc = open_catalog(env, folder, &catalog, err);
+    if (rc == FRZ_OK) {
+        rc = frz_update_columns_by_position(catalog, "db.t", &all, 1, &source, NULL, err);
+    }
+    frz_catalog_close(catalog);
+    return rc;
+}
+
 static frz_code run_compact(const frz_env *env, const char *folder, frz_error *err)
 {
     frz_catalog *catalog = NULL;
@@ -142,6 +196,9 @@ const fault_scenario scenarios[] = {
      BASE_DELETED, 0},
     {"compact leaves", run_compact, SUM_DELETED, SUM_DELETED, BASE_DELETED, 0},
     {"append", run_append, SUM_IMPORTED, 2 * SUM_IMPORTED, BASE_IMPORTED, 1},
+    {"update by key", run_update_by_key, SUM_IMPORTED, SUM_UPDATED, BASE_IMPORTED, 0},
+    {"update by key on disk", run_update_spilled, SUM_IMPORTED, SUM_UPDATED, BASE_IMPORTED, 0},
+    {"update by position", run_update_by_position, SUM_IMPORTED, SUM_UPDATED, BASE_IMPORTED, 0},
 };
 const size_t scenario_count = sizeof scenarios / sizeof scenarios[0];
 

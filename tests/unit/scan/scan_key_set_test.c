@@ -127,6 +127,60 @@ static void check_rows(const frz_env *env, const char *const *types, size_t coun
     reset_rows(&r, env);
 }
 
+/* Numbers of keys: those of a first list, asked for by a second one. */
+static void check_numbers(const frz_env *env, const char *const *types, size_t count,
+                          const char *const *numbered, size_t n, const char *const *asked,
+                          const int64_t *wanted, size_t m, int64_t twice)
+{
+    frz_error err = {0};
+    key_rows k, r;
+    frz_key_set *set = NULL;
+    int64_t first_twice = 0, found[16];
+    uint64_t hashes[16], others[16];
+    assert_ok(init_rows(&k, env, types, count, numbered, n, &err), &err);
+    assert_ok(init_rows(&r, env, types, count, asked, m, &err), &err);
+    assert_ok(new_set(env, &k, &set, &err), &err);
+    frz_key_set_find(set, r.columns, (int64_t)m, found); /* an empty set has none */
+    assert_int_equal(found[0], FRZ_KEY_ABSENT);
+    assert_ok(frz_key_set_number(set, k.columns, (int64_t)n, 100, &first_twice, &err), &err);
+    assert_int_equal(first_twice, twice);
+    frz_key_set_find(set, r.columns, (int64_t)m, found);
+    frz_key_hashes(k.columns, count, (int64_t)n, hashes);
+    frz_key_hashes(r.columns, count, (int64_t)m, others);
+    for (size_t i = 0; i < m; i++) {
+        assert_int_equal(found[i], wanted[i]);
+        if (found[i] >= 100 && found[i] != FRZ_KEY_TWICE) {
+            assert_true(others[i] == hashes[found[i] - 100]);
+        }
+    }
+    frz_key_set_free(set);
+    reset_rows(&k, env);
+    reset_rows(&r, env);
+}
+
+static void numbers__are_found_by_key_and_null_has_none(void **state)
+{
+    static const char *const one[] = {"long"};
+    static const char *const two[] = {"long", "string"};
+    static const char *const keys[] = {"7", "-", "9", "-"};
+    static const char *const pairs[] = {"7 a", "7 -", "- a", "8 a"};
+    const char *asked[] = {"9", "7", "-", "8"};
+    const char *asked_pairs[] = {"8 a", "7 a", "7 -", "- a", "7 b"};
+    const int64_t wanted[] = {102, 100, FRZ_KEY_ABSENT, FRZ_KEY_ABSENT};
+    const int64_t wanted_pairs[] = {103, 100, FRZ_KEY_ABSENT, FRZ_KEY_ABSENT, FRZ_KEY_ABSENT};
+    check_numbers(*state, one, 1, keys, 4, asked, wanted, 4, -1);
+    check_numbers(*state, two, 2, pairs, 4, asked_pairs, wanted_pairs, 5, -1);
+}
+
+static void numbers__of_keys_that_come_twice_are_told(void **state)
+{
+    static const char *const types[] = {"string"};
+    static const char *const keys[] = {"a", "b", "a", "b", "a", "c"};
+    const char *asked[] = {"c", "a", "b"};
+    const int64_t wanted[] = {105, FRZ_KEY_TWICE, FRZ_KEY_TWICE};
+    check_numbers(*state, types, 1, keys, 6, asked, wanted, 3, 2);
+}
+
 /* known fault: equality deletes and null */
 static void keys__null_equals_null_alone(void **state)
 {
@@ -418,6 +472,8 @@ int main(void)
         TEST_WITH_ENV(keys__apply_to_strictly_older_rows),
         TEST_WITH_ENV(keys__in_a_null_struct_are_null),
         TEST_WITH_ENV(keys__random_sets_do_what_a_list_does),
+        TEST_WITH_ENV(numbers__are_found_by_key_and_null_has_none),
+        TEST_WITH_ENV(numbers__of_keys_that_come_twice_are_told),
         cmocka_unit_test(alloc__keys_give_back_what_they_took),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

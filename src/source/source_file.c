@@ -1,7 +1,7 @@
 /*
  * Files of rows as Arrow streams. The format is told by the first bytes.
  */
-#include "rows/rows_source.h"
+#include "source/source.h"
 
 #include "base/base.h"
 #include "frazil/avro.h"
@@ -11,15 +11,15 @@
 #include "frazil/stream.h"
 
 /* What is asked for of a file. */
-typedef struct rows_source {
+typedef struct file_request {
     const frz_env *env;
     const char *file;
     const char *const *columns;
     size_t column_count;
     const char *where;
-} rows_source;
+} file_request;
 
-static frz_code open_parquet(const rows_source *source, struct ArrowArrayStream *out,
+static frz_code open_parquet(const file_request *source, struct ArrowArrayStream *out,
                              frz_error *err)
 {
     frz_code rc = FRZ_OK;
@@ -38,7 +38,7 @@ out:
 }
 
 /* all moves, also on failure. */
-static frz_code select_from(const rows_source *source, struct ArrowArrayStream *all,
+static frz_code select_from(const file_request *source, struct ArrowArrayStream *all,
                             struct ArrowArrayStream *out, frz_error *err)
 {
     frz_stream_select_options options = FRZ_STREAM_SELECT_OPTIONS_INIT;
@@ -48,14 +48,14 @@ static frz_code select_from(const rows_source *source, struct ArrowArrayStream *
     return frz_stream_select(source->env, all, &options, out, err);
 }
 
-static frz_code open_arrow(const rows_source *source, struct ArrowArrayStream *out, frz_error *err)
+static frz_code open_arrow(const file_request *source, struct ArrowArrayStream *out, frz_error *err)
 {
     struct ArrowArrayStream all = {0};
     frz_code rc = frz_ipc_open(source->env, source->file, &all, err);
     return rc == FRZ_OK ? select_from(source, &all, out, err) : rc;
 }
 
-static frz_code open_avro(const rows_source *source, struct ArrowArrayStream *out, frz_error *err)
+static frz_code open_avro(const file_request *source, struct ArrowArrayStream *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     frz_avro_file *file = NULL;
@@ -69,11 +69,11 @@ out:
     return rc;
 }
 
-frz_code rows_source_open(const frz_env *env, const char *file, const char *const *columns,
+frz_code source_file_open(const frz_env *env, const char *file, const char *const *columns,
                           size_t column_count, const char *where, struct ArrowArrayStream *out,
                           frz_error *err)
 {
-    rows_source source = {env, file, columns, column_count, where};
+    file_request source = {env, file, columns, column_count, where};
     frz_file_format format;
     frz_code rc = frz_file_format_get(env, file, &format, err);
     if (rc != FRZ_OK) {

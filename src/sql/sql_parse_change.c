@@ -1,0 +1,127 @@
+/*
+ * UPDATE, DELETE and INSERT.
+ */
+#include "sql/sql_parse.h"
+
+/* ---- UPDATE ---- */
+
+static frz_code check_column_once(sql_parser *p, frz_str column, size_t start)
+{
+    const sql_statement *s = p->statement;
+    for (size_t i = 0; i < s->set_count; i++) {
+        if (frz_str_equal(frz_str_from(s->sets[i].column), column)) {
+            return frz_lexer_fail(&p->lexer, start, p->err, "column \"%.*s\" is set twice",
+                                  FRZ_STR_ARG(column));
+        }
+    }
+    return FRZ_OK;
+}
+
+static frz_code take_set(sql_parser *p)
+{
+    frz_code rc = FRZ_OK;
+    sql_statement *s = p->statement;
+    frz_str column;
+    size_t start = p->lexer.token.start;
+    FRZ_TRY(sql_take_name(p, "expected a column name", &column));
+    if (frz_lexer_is(&p->lexer, ".")) {
+        frz_lexer_fail(&p->lexer, start, p->err, "unsupported: setting a field inside a column");
+        if (p->err != NULL) {
+            p->err->code = FRZ_E_UNSUPPORTED;
+        }
+        return FRZ_E_UNSUPPORTED;
+    }
+    FRZ_TRY(check_column_once(p, column, start));
+    FRZ_TRY(SQL_GROW(p, s->sets, s->set_capacity, s->set_count));
+    sql_set *set = &s->sets[s->set_count];
+    *set = (sql_set){.column = frz_arena_strdup(p->arena, column)};
+    if (set->column == NULL) {
+        rc = frz_fail_nomem(p->err, column.len);
+        goto out;
+    }
+    FRZ_TRY(sql_expect(p, "="));
+    FRZ_TRY(sql_take_expr(p, &set->value));
+    s->set_count++;
+out:
+    return rc;
+}
+
+/* table [[AS] name] SET column = value, … [FROM rows] [WHERE …] */
+frz_code sql_parse_update(sql_parser *p)
+{
+    frz_code rc = FRZ_OK;
+    bool more = true, from = false;
+    FRZ_TRY(sql_take_target(p));
+    FRZ_TRY(sql_take_alias(p, &p->statement->table_name));
+    FRZ_TRY(sql_expect(p, "SET"));
+    while (more) {
+        FRZ_TRY(take_set(p));
+        FRZ_TRY(sql_accept(p, ",", &more));
+    }
+    FRZ_TRY(sql_accept(p, "from", &from));
+    if (from) {
+        FRZ_TRY(sql_take_rows(p));
+    }
+    FRZ_TRY(sql_take_where(p));
+out:
+    return rc;
+}
+
+/* ---- DELETE ---- */
+
+frz_code sql_parse_delete(sql_parser *p)
+{
+    frz_code rc = FRZ_OK;
+    p->statement->verb = SQL_DELETE;
+    FRZ_TRY(sql_expect(p, "FROM"));
+    FRZ_TRY(sql_take_target(p));
+    FRZ_TRY(sql_take_where(p));
+out:
+    return rc;
+}
+
+/* ---- INSERT ---- */
+
+/* ( column, … ) */
+static frz_code take_columns(sql_parser *p)
+{
+    frz_code rc = FRZ_OK;
+    sql_statement *s = p->statement;
+    bool more = true;
+    frz_str name;
+    while (more) {
+        FRZ_TRY(sql_take_name(p, "expected a column name", &name));
+        FRZ_TRY(SQL_GROW(p, s->columns, s->column_capacity, s->column_count));
+        s->columns[s->column_count] = frz_arena_strdup(p->arena, name);
+        if (s->columns[s->column_count++] == NULL) {
+            return frz_fail_nomem(p->err, name.len);
+        }
+        FRZ_TRY(sql_accept(p, ",", &more));
+    }
+    FRZ_TRY(sql_expect(p, ")"));
+out:
+    return rc;
+}
+
+/* INTO table [(column, …)] SELECT … */
+frz_code sql_parse_insert(sql_parser *p)
+{
+    frz_code rc = FRZ_OK;
+    bool columns = false;
+    FRZ_TRY(sql_expect(p, "INTO"));
+    FRZ_TRY(sql_take_target(p));
+    p->statement->into = p->statement->table;
+    p->statement->table = p->statement->table_above = NULL;
+    FRZ_TRY(sql_accept(p, "(", &columns));
+    if (columns) {
+        FRZ_TRY(take_columns(p));
+    }
+    if (frz_lexer_is(&p->lexer, "values")) {
+        return frz_fail(p->err, FRZ_E_UNSUPPORTED, "unsupported: INSERT of VALUES");
+    }
+    FRZ_TRY(sql_expect(p, "SELECT"));
+    FRZ_TRY(sql_parse_select(p));
+    p->statement->verb = SQL_INSERT;
+out:
+    return rc;
+}
