@@ -83,7 +83,7 @@ const cli_command cmd_sql = {
             "  EXPLAIN SELECT ...\n"
             "  UPDATE table SET column = EXPRESSION, ... [FROM 'file' | table] [WHERE CONDITION]\n"
             "  DELETE FROM table [WHERE CONDITION]\n"
-            "  INSERT INTO table [(column, ...)] SELECT ...\n"
+            "  INSERT INTO table [(column, ...)] SELECT ... | VALUES (EXPRESSION, ...), ...\n"
             "  ALTER TABLE table ADD COLUMN column TYPE\n"
             "  ALTER TABLE table RENAME COLUMN column TO name\n"
             "  ALTER TABLE table DROP COLUMN [IF EXISTS] column\n"

@@ -5,6 +5,7 @@
  *   EXPLAIN SELECT …
  *   UPDATE t SET c = …, … [FROM 'file' | s] [WHERE …]
  *   DELETE FROM t [WHERE …]
+ *   INSERT INTO t [(c, …)] SELECT … | VALUES (…), …
  *   ALTER TABLE t ADD COLUMN c type
  *   ALTER TABLE t RENAME COLUMN c TO d
  *   ALTER TABLE t DROP COLUMN c

@@ -56,6 +56,8 @@ typedef struct sql_statement {
     const char *into;     /* INSERT: the table; the rest is the SELECT */
     const char **columns; /* INSERT: those named behind the table; NULL: by name */
     size_t column_count, column_capacity;
+    sql_expr *values; /* INSERT: row by row; without a tree: the column's default */
+    size_t value_count, value_capacity, value_width;
     const char *file;           /* SELECT: what it reads from instead of a table; or NULL */
     const char *table;          /* as the catalog takes it: parts quoted where needed */
     const char *table_above;    /* the same without its last part; NULL: it has one part */
@@ -130,6 +132,9 @@ frz_code sql_delete(frz_catalog *catalog, const sql_statement *statement, frz_co
 /* rows: of the statement's SELECT; borrowed. */
 frz_code sql_insert(frz_catalog *catalog, const sql_statement *statement,
                     struct ArrowArrayStream *rows, frz_commit_report *report, frz_error *err);
+/* The rows of VALUES, in the types of the table's columns, as a stream (sql_values.c). */
+frz_code sql_values(frz_catalog *catalog, const sql_statement *statement, frz_arena *arena,
+                    struct ArrowArrayStream *out, frz_error *err);
 frz_code sql_alter(frz_catalog *catalog, const sql_statement *statement, frz_commit_report *report,
                    frz_error *err);
 

@@ -222,7 +222,7 @@ frz_code sql_unsupported_statement(sql_parser *p, frz_str words)
     frz_code rc = frz_fail(p->err, FRZ_E_UNSUPPORTED, "unsupported: %.*s", FRZ_STR_ARG(words));
     frz_hint(p->err,
              "statements are: SELECT ... FROM, EXPLAIN SELECT, UPDATE ... SET, DELETE FROM, "
-             "INSERT INTO ... SELECT, ALTER TABLE ... ADD, RENAME, DROP or ALTER COLUMN, "
+             "INSERT INTO ... SELECT or VALUES, ALTER TABLE ... ADD, RENAME, DROP or ALTER COLUMN, "
              "ALTER "
              "TABLE ... SET or UNSET "
              "TBLPROPERTIES");

@@ -103,11 +103,49 @@ out:
     return rc;
 }
 
-/* INTO table [(column, …)] SELECT … */
+/* ( expression | DEFAULT, … ) */
+static frz_code take_row(sql_parser *p)
+{
+    frz_code rc = FRZ_OK;
+    sql_statement *s = p->statement;
+    size_t start = p->lexer.token.start, before = s->value_count;
+    bool more = true, is_default = false;
+    FRZ_TRY(sql_expect(p, "("));
+    while (more) {
+        FRZ_TRY(SQL_GROW(p, s->values, s->value_capacity, s->value_count));
+        sql_expr *value = &s->values[s->value_count++];
+        *value = (sql_expr){0};
+        FRZ_TRY(sql_accept(p, "default", &is_default));
+        FRZ_TRY(is_default ? FRZ_OK : sql_take_expr(p, value));
+        FRZ_TRY(sql_accept(p, ",", &more));
+    }
+    FRZ_TRY(sql_expect(p, ")"));
+    size_t width = s->value_count - before;
+    s->value_width = before == 0 ? width : s->value_width;
+    if (width != s->value_width) {
+        rc = frz_lexer_fail(&p->lexer, start, p->err, "expected %zu values in each row, found %zu",
+                            s->value_width, width);
+    }
+out:
+    return rc;
+}
+
+static frz_code take_rows(sql_parser *p)
+{
+    bool more = true;
+    frz_code rc = FRZ_OK;
+    while (rc == FRZ_OK && more) {
+        rc = take_row(p);
+        rc = rc == FRZ_OK ? sql_accept(p, ",", &more) : rc;
+    }
+    return rc;
+}
+
+/* INTO table [(column, …)] SELECT … | VALUES (…), … */
 frz_code sql_parse_insert(sql_parser *p)
 {
     frz_code rc = FRZ_OK;
-    bool columns = false;
+    bool columns = false, values = false;
     FRZ_TRY(sql_expect(p, "INTO"));
     FRZ_TRY(sql_take_target(p));
     p->statement->into = p->statement->table;
@@ -116,12 +154,13 @@ frz_code sql_parse_insert(sql_parser *p)
     if (columns) {
         FRZ_TRY(take_columns(p));
     }
-    if (frz_lexer_is(&p->lexer, "values")) {
-        return frz_fail(p->err, FRZ_E_UNSUPPORTED, "unsupported: INSERT of VALUES");
+    p->statement->verb = SQL_INSERT;
+    FRZ_TRY(sql_accept(p, "values", &values));
+    if (values) {
+        return take_rows(p);
     }
     FRZ_TRY(sql_expect(p, "SELECT"));
     FRZ_TRY(sql_parse_select(p));
-    p->statement->verb = SQL_INSERT;
 out:
     return rc;
 }

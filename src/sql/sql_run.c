@@ -62,7 +62,8 @@ static frz_code run_insert(frz_catalog *catalog, const sql_statement *statement,
     frz_code rc = FRZ_OK;
     frz_sql_result source = {0};
     sql_statement select = *statement; /* what it points to moves into the rows */
-    FRZ_TRY(run_select(catalog, NULL, &select, arena, &source, err));
+    FRZ_TRY(statement->value_count > 0 ? sql_values(catalog, &select, arena, &source.rows, err)
+                                       : run_select(catalog, NULL, &select, arena, &source, err));
     FRZ_TRY(sql_insert(catalog, &select, &source.rows, &out->report, err));
     out->kind = FRZ_SQL_INSERT;
 out:

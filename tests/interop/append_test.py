@@ -257,7 +257,36 @@ def test_an_insert_that_does_not_fit(table, tmp_path):
     assert "expected values for 2 columns" in refused(
         table, "sql", f"INSERT INTO {NAME} (id, x) SELECT id FROM '{path}'")
     refused(table, "sql", f"INSERT INTO {NAME} (id) SELECT x + 0.25 FROM '{path}'")
-    refused(table, "sql", f"INSERT INTO {NAME} VALUES (1, 2)", status=1)
+
+
+# ---- VALUES ----
+
+
+def test_values(table):
+    table.sql(f"ALTER TABLE {NAME} ADD COLUMN kind string DEFAULT 'old'")
+    report = table.sql(f"INSERT INTO {NAME} VALUES (10, 'a' || 'b', 1.5, 'new'), "
+                       f"(5 * 3, NULL, -2, DEFAULT)")
+    assert (report["command"], report["rows"], report["data_files"]) == ("insert", 2, 1)
+    table.sql(f"INSERT INTO {NAME} (kind, id) VALUES (upper('x'), 1e1)")
+    assert scan(table)[10:] == [{"id": 10, "name": "ab", "x": 1.5, "kind": "new"},
+                                {"id": 15, "name": None, "x": -2.0, "kind": "old"},
+                                {"id": 10, "name": None, "x": None, "kind": "X"}]
+    table.run("validate", NAME)
+
+
+@pytest.mark.parametrize("values,message", [
+    ("(id, x) VALUES (1)", "expected values for 2 columns, found 1"),
+    ("VALUES (1, 'a', 1.5, 2)", "expected values for 3 columns, found 4"),
+    ("VALUES (1, 'a', 1.5), (2, 'b')", "expected 3 values in each row, found 2"),
+    ("(id, nope) VALUES (1, 2)", 'no column "nope"'),
+    ("(id, id) VALUES (1, 2)", 'column "id" is given twice'),
+    ("(id) VALUES (1.5)", "does not fit"),
+    ("(id) VALUES (1), (name)", 'no column "name"'),
+    ("VALUES", "expected \"(\""),
+])
+def test_values_that_do_not_fit(table, values, message):
+    status = 3 if message.startswith("no column") else 2
+    assert message in refused(table, "sql", f"INSERT INTO {NAME} {values}", status=status)
 
 
 # ---- two writers ----
