@@ -326,7 +326,10 @@ typedef enum cli_option_id {
     CLI_OPTION_ROW_GROUPS,
     CLI_OPTION_SPLIT_SIZE,
     CLI_OPTION_OPEN_COST,
-    CLI_OPTION_BY
+    CLI_OPTION_BY,
+    CLI_OPTION_OLDER_THAN,
+    CLI_OPTION_RETAIN_LAST,
+    CLI_OPTION_DRY_RUN
 } cli_option_id;
 
 /* Lists of options end with a NULL name. */
@@ -376,8 +379,8 @@ struct cli_command {
 extern const cli_command cmd_import, cmd_append, cmd_update, cmd_sql, cmd_scan, cmd_cat,
     cmd_inspect, cmd_tables, cmd_describe, cmd_schema, cmd_snapshots, cmd_files, cmd_manifests,
     cmd_history, cmd_refs, cmd_properties, cmd_statistics, cmd_delete_files, cmd_partitions,
-    cmd_entries, cmd_compact, cmd_register, cmd_upgrade, cmd_validate, cmd_changes, cmd_plan,
-    cmd_run_task, cmd_help, cmd_version;
+    cmd_entries, cmd_compact, cmd_expire, cmd_remove_orphans, cmd_register, cmd_upgrade,
+    cmd_validate, cmd_changes, cmd_plan, cmd_run_task, cmd_help, cmd_version;
 
 /* NULL-ended, in the order of the help. */
 extern const cli_command *const cli_commands[];
@@ -480,6 +483,21 @@ frz_code cli_scan_report_print(const cli_context *context, const frz_scan *scan,
 /* Tell what a commit did, as lines or with --json as one object. */
 void cli_report_print(cli_context *context, const char *command, const char *table,
                       const frz_commit_report *report);
+/* What is removed, told as it goes and summed up behind it (cli_removal.c). */
+typedef struct cli_removal {
+    cli_context *context;
+    const char *command;
+    bool dry;
+    int list; /* of the JSON object, the one that is open */
+    int64_t in_list;
+    frz_code failed; /* of writing */
+    frz_error why;
+} cli_removal;
+
+void cli_removal_begin(cli_removal *removal, cli_context *context, const char *command);
+void cli_removal_visit(void *ctx, frz_removed kind, const char *name, int64_t bytes);
+frz_code cli_removal_end(cli_removal *removal, const frz_removal_report *report, frz_error *err);
+
 /* The table that a statement changes, as it is written there; empty if that cannot be told. */
 void cli_statement_table(const char *statement, cli_text *out);
 

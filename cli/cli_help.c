@@ -69,7 +69,7 @@ void cli_help_main(cli_text *text)
     cli_text_str(text, main_intro);
     cli_text_str(text, "\nCommands:\n");
     for (size_t i = 0; cli_commands[i] != NULL; i++) {
-        cli_text_printf(text, "  %-13s %s\n", cli_commands[i]->name, cli_commands[i]->summary);
+        cli_text_printf(text, "  %-15s %s\n", cli_commands[i]->name, cli_commands[i]->summary);
     }
     help_options(text, "Options, before or after the command", cli_global_options);
     cli_text_str(text, main_ending);

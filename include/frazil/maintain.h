@@ -1,5 +1,5 @@
 /**
- * Maintenance: compaction, upgrades and validation.
+ * Maintenance: compaction, expiry, removal of orphans, upgrades and validation.
  */
 #ifndef FRAZIL_MAINTAIN_H
 #define FRAZIL_MAINTAIN_H
@@ -20,6 +20,106 @@ extern "C" {
  */
 FRZ_API frz_code frz_compact(frz_catalog *catalog, const char *table, frz_commit_report *report,
                              frz_error *err);
+
+/** What leaves a table, or its folder. */
+typedef enum frz_removed {
+    FRZ_REMOVED_SNAPSHOT,
+    FRZ_REMOVED_REFERENCE, /**< a branch or tag */
+    FRZ_REMOVED_DATA_FILE,
+    FRZ_REMOVED_COLUMN_FILE,
+    FRZ_REMOVED_VECTOR_FILE, /**< a Puffin file of deletion vectors */
+    FRZ_REMOVED_DELETE_FILE, /**< position or equality deletes of versions 2 and 3 */
+    FRZ_REMOVED_MANIFEST,
+    FRZ_REMOVED_SNAPSHOT_ROOT, /**< a root manifest or a manifest list */
+    FRZ_REMOVED_STATISTICS,    /**< a file of table or partition statistics */
+    FRZ_REMOVED_ORPHAN,        /**< a file that nothing refers to */
+    FRZ_REMOVED_KINDS
+} frz_removed;
+
+/** "data file", "column file", … */
+FRZ_API const char *frz_removed_name(frz_removed kind);
+
+/**
+ * Called for each thing that went, or with dry_run would go: the id of a snapshot, the name of a
+ * reference, the location of a file and its size.
+ */
+typedef void (*frz_removed_fn)(void *ctx, frz_removed kind, const char *name, int64_t bytes);
+
+/** What was removed, or with dry_run would be. */
+typedef struct frz_removal_report {
+    int64_t count[FRZ_REMOVED_KINDS];
+    int64_t bytes;      /**< of the files */
+    int64_t failed;     /**< files that could not be removed and stay; nothing refers to them */
+    int64_t unreadable; /**< expired snapshots whose manifests are missing or broken, so that their
+                             files stay */
+} frz_removal_report;
+
+typedef struct frz_expire_options {
+    size_t struct_size;
+    const char *older_than; /**< snapshots from before this time may go: "7d" (s, m, h, d or w
+                               before now) or "2026-11-01T00:00:00Z"; NULL: as the property
+                                 history.expire.max-snapshot-age-ms says (5 days) */
+    int64_t retain_last;    /**< so many snapshots of each branch stay in any case; 0: as the
+                                 property history.expire.min-snapshots-to-keep says (1) */
+    int dry_run;            /**< only tell what would go */
+    frz_removed_fn visit;   /**< may be NULL */
+    void *ctx;
+} frz_expire_options;
+
+#define FRZ_EXPIRE_OPTIONS_INIT                                                                    \
+    {                                                                                              \
+        sizeof(frz_expire_options), NULL, 0, 0, NULL, NULL                                         \
+    }
+
+/**
+ * Take old snapshots out of a table and remove the files that no other snapshot reaches, by
+ * Iceberg's rules: what a branch or tag says of itself (min-snapshots-to-keep, max-snapshot-age-ms,
+ * max-ref-age-ms) goes before options and properties. The current snapshot always stays.
+ *
+ * Files are removed only after the commit: if it fails, or if its outcome is unknown, none is. A
+ * failure behind the commit leaves files that frz_remove_orphans finds.
+ *
+ * @param opts    NULL: the defaults
+ * @param report  receives figures; may be NULL
+ * @return FRZ_OK, also if nothing was to be done; FRZ_E_ARGUMENT if the property gc.enabled is
+ * false
+ */
+FRZ_API frz_code frz_expire(frz_catalog *catalog, const char *table, const frz_expire_options *opts,
+                            frz_removal_report *report, frz_error *err);
+
+/** Younger files may belong to a commit that is under way. */
+#define FRZ_ORPHAN_SAFE_HOURS 24
+
+typedef struct frz_orphan_options {
+    size_t struct_size;
+    const char *older_than; /**< only files last changed before this time, as in frz_expire_options;
+                                 NULL: 3 days ago */
+    int force;              /**< also of the last FRZ_ORPHAN_SAFE_HOURS; only right if nobody writes
+                                 to the table */
+    int dry_run;            /**< only tell what would go */
+    frz_removed_fn visit;   /**< may be NULL */
+    void *ctx;
+} frz_orphan_options;
+
+#define FRZ_ORPHAN_OPTIONS_INIT                                                                    \
+    {                                                                                              \
+        sizeof(frz_orphan_options), NULL, 0, 0, NULL, NULL                                         \
+    }
+
+/**
+ * Remove the files in a table's folder that no snapshot of its newest version reaches: what failed
+ * commits left, results of tasks that nobody committed, metadata files of forgotten versions.
+ * Stay: files of other tables in folders below, files of kinds that no table has, and all that lies
+ * in folders or has names that begin with a dot or an underscore.
+ *
+ * @param opts    NULL: the defaults
+ * @param report  receives figures; may be NULL
+ * @return FRZ_OK; FRZ_E_ARGUMENT for a limit that is not safe, unless forced; FRZ_E_UNSUPPORTED for
+ * a storage that cannot list its files
+ */
+FRZ_API frz_code frz_remove_orphans(frz_catalog *catalog, const char *table,
+                                    const frz_orphan_options *opts, frz_removal_report *report,
+                                    frz_error *err);
 
 /**
  * Make a table one of a newer format version. Only a metadata file is written: data, deletes and

@@ -28,6 +28,10 @@ bool frz_location_same(frz_str a, frz_str b);
  * Locations with a scheme are copied. Free with frz_free. */
 frz_code frz_location_from_path(const frz_env *env, const char *path, char **out, frz_error *err);
 
+/* The folder of a local file as the file system knows it, links and dots resolved; free with
+ * frz_free. FRZ_E_NOT_FOUND: it is not local, or not there. */
+frz_code frz_location_real_folder(const frz_env *env, frz_str location, char **out, frz_error *err);
+
 /* ---- reading ---- */
 
 typedef struct frz_file frz_file; /* an open, immutable file; read_at may run in parallel */
@@ -71,6 +75,18 @@ frz_code frz_sync_dir(const frz_env *env, const char *location, frz_error *err);
 frz_code frz_sync_all(const frz_env *env, const char *location, frz_error *err);
 frz_code frz_storage_list(const frz_env *env, const char *location, frz_storage_visit visit,
                           void *ctx, frz_error *err);
+
+/* ---- scratch files (io_scratch.c): without a name, in TMPDIR, gone when they are closed ---- */
+
+typedef struct frz_scratch frz_scratch;
+
+frz_code frz_scratch_open(const frz_env *env, frz_scratch **out, frz_error *err);
+void frz_scratch_close(frz_scratch *scratch); /* NULL is fine */
+uint64_t frz_scratch_size(const frz_scratch *scratch);
+frz_code frz_scratch_append(frz_scratch *scratch, const void *bytes, size_t len, frz_error *err);
+/* Bytes that were appended. */
+frz_code frz_scratch_read(const frz_scratch *scratch, uint64_t offset, void *buf, size_t len,
+                          frz_error *err);
 
 /* The local file system as a storage (io_local.c). */
 extern const frz_storage frz_storage_local;

@@ -2,6 +2,7 @@
  * Locations: which of them are local, and how a path becomes one.
  */
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -121,4 +122,23 @@ frz_code frz_location_from_path(const frz_env *env, const char *path, char **out
 out:
     frz_buf_reset(&text);
     return rc;
+}
+
+frz_code frz_location_real_folder(const frz_env *env, frz_str location, char **out, frz_error *err)
+{
+    char path[PATH_MAX], real[PATH_MAX];
+    frz_str local;
+    if (!frz_location_local_path(location, &local) || local.len >= sizeof path) {
+        return frz_fail(err, FRZ_E_NOT_FOUND, "%.*s is not a local path", FRZ_STR_ARG(location));
+    }
+    while (local.len > 0 && local.ptr[local.len - 1] != '/') {
+        local.len--;
+    }
+    memcpy(path, local.ptr, local.len);
+    path[local.len] = '\0';
+    if (realpath(local.len == 0 ? "." : path, real) == NULL) {
+        return frz_fail(err, FRZ_E_NOT_FOUND, "folder %s is not there", path);
+    }
+    *out = frz_strdup(env, frz_str_from(real));
+    return *out != NULL ? FRZ_OK : frz_fail_nomem(err, strlen(real));
 }

@@ -14,13 +14,13 @@ static const char *title_of(const frz_table *table)
 /* ---- times ---- */
 
 /* Snapshots have milliseconds: the last one that had begun. */
-static frz_code parse_time(const frz_env *env, const char *text, int64_t *ms, frz_error *err)
+frz_code frz_time_parse(const frz_env *env, frz_str text, int64_t *ms, frz_error *err)
 {
     frz_arena arena;
     frz_value value;
     frz_arena_init(&arena, env, FRZ_ARENA_NO_LIMIT);
-    frz_code rc = frz_value_parse(&arena, frz_type_primitive(FRZ_TYPE_TIMESTAMPTZ),
-                                  frz_str_from(text), &value, err);
+    frz_code rc =
+        frz_value_parse(&arena, frz_type_primitive(FRZ_TYPE_TIMESTAMPTZ), text, &value, err);
     if (rc == FRZ_OK) {
         *ms = value.as.i64 / 1000 - (value.as.i64 % 1000 < 0);
     }
@@ -35,7 +35,7 @@ static frz_code find_at(const frz_table *table, const char *as_of, const frz_sna
     const frz_metadata *m = &table->metadata;
     const frz_snapshot_log_entry *best = NULL;
     int64_t time;
-    frz_code rc = parse_time(table->env, as_of, &time, err);
+    frz_code rc = frz_time_parse(table->env, frz_str_from(as_of), &time, err);
     if (rc != FRZ_OK) {
         return rc;
     }

@@ -51,6 +51,8 @@ frz_code meta_map_location(const frz_env *env, const frz_location_map *maps, siz
 /* frz_metadata_json_change for a document of any version. */
 frz_code meta_json_change(const frz_env *env, const json_t *base, const char *previous_location,
                           const frz_metadata_change *change, json_t **out, frz_error *err);
+/* Take expired snapshots and references out of a document (meta_json_expire.c). */
+frz_code meta_json_expire(json_t *document, const frz_expired *expired, frz_error *err);
 
 /* A location that a file of an older version records, in a table of version 4: without a scheme it
  * would be taken for relative there, so it becomes absolute (meta_path.c). */

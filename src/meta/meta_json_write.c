@@ -355,6 +355,9 @@ frz_code meta_json_change(const frz_env *env, const json_t *base, const char *pr
     if (change->unpartitioned_spec) {
         FRZ_TRY(have_unpartitioned_spec(&c, err));
     }
+    if (change->expired.snapshot_count > 0 || change->expired.ref_count > 0) {
+        FRZ_TRY(meta_json_expire(c.json, &change->expired, err));
+    }
     if (change->snapshot != NULL) {
         FRZ_TRY(change_snapshot(&c, change, err));
     }

@@ -167,6 +167,9 @@ frz_code frz_table_snapshot(const frz_table *table, int64_t snapshot_id,
                             const frz_snapshot **snapshot, const frz_schema **schema,
                             frz_error *err);
 
+/* A time as text, "2026-11-01T00:00:00Z" or "2026-11-01", UTC without a zone, as milliseconds. */
+frz_code frz_time_parse(const frz_env *env, frz_str text, int64_t *ms, frz_error *err);
+
 /* ---- properties ---- */
 
 /* A property's value, or fallback. */
@@ -218,6 +221,15 @@ typedef struct frz_new_table {
 frz_code frz_metadata_json_new(const frz_env *env, const frz_new_table *table, json_t **out,
                                frz_error *err);
 
+/* Snapshots that leave the table, by ascending id, and references, with all that is said of them.
+ */
+typedef struct frz_expired {
+    const int64_t *snapshots;
+    size_t snapshot_count;
+    const frz_str *refs;
+    size_t ref_count;
+} frz_expired;
+
 /* What a commit changes. Unset members (NULL, 0) leave things as they are. */
 typedef struct frz_metadata_change {
     const frz_snapshot *snapshot; /* appended and made current; branch main follows */
@@ -229,6 +241,7 @@ typedef struct frz_metadata_change {
     const frz_str *unset_keys; /* of properties; before others are set */
     size_t unset_key_count;
     bool unpartitioned_spec; /* have a spec without fields, not as the default */
+    frz_expired expired;
 } frz_metadata_change;
 
 /* A changed copy of a document: snapshot-log, metadata-log (previous_location, capped by

@@ -359,7 +359,8 @@ static frz_code attempt_write(const frz_commit_attempt *attempt, frz_commit_plan
                                   .set_property_count = plan->set_property_count,
                                   .unset_keys = plan->unset_keys,
                                   .unset_key_count = plan->unset_key_count,
-                                  .unpartitioned_spec = plan->unpartitioned_spec};
+                                  .unpartitioned_spec = plan->unpartitioned_spec,
+                                  .expired = plan->expired};
     if (plan->operation != NULL) {
         FRZ_TRY(frz_new_tree_make(attempt, plan, &tree, err));
         FRZ_TRY(frz_new_tree_spill(attempt, plan, &tree, err));
@@ -373,6 +374,7 @@ static frz_code attempt_write(const frz_commit_attempt *attempt, frz_commit_plan
             ? frz_metadata_json_upgrade(table, attempt->commit->upgrade_to, previous, &json, err)
             : frz_metadata_json_change(attempt->env, table->metadata.json, previous, &change, &json,
                                        err));
+    FRZ_TRY(frz_commit_note_old_versions(attempt, json, err));
     int64_t version = previous == NULL ? -1 : frz_metadata_version_of(previous);
     FRZ_TRY(frz_metadata_write(table, json, version + 1, attempt->durable, &location, &bytes, err));
     rc = frz_commit_track(attempt, location, bytes, false, err);
@@ -427,6 +429,7 @@ static void commit_settle(frz_commit *commit, const frz_commit_attempt *attempt,
         *(file->is_data ? &report->data_bytes : &report->metadata_bytes) += file->bytes;
     }
     remove_unused(commit, false);
+    frz_commit_remove_old_versions(attempt);
 }
 
 /* What the attempt is to commit. The tree is the caller's to free. */

@@ -68,6 +68,7 @@ typedef struct frz_commit_plan {
     const frz_str *unset_keys; /* of properties; before others are set */
     size_t unset_key_count;
     bool unpartitioned_spec; /* the table needs one, for entries without a spec */
+    frz_expired expired;     /* without an operation */
     int64_t rows;            /* for the report */
     int64_t data_files;
     int64_t live_data_bytes;

@@ -20,6 +20,9 @@ typedef struct frz_commit {
     bool unsynced; /* data files were written, by this attempt or one before, that nothing synced */
     frz_written_file *files;
     size_t file_count, file_capacity;
+    const frz_str
+        *old_versions; /* metadata files that go after the commit; in the attempt's arena */
+    size_t old_version_count;
 } frz_commit;
 
 /* How often and how fast to try again: commit.retry.*. */
@@ -29,6 +32,14 @@ typedef struct frz_retry_limits {
 
 frz_code frz_write_retry_limits(const frz_metadata *metadata, frz_retry_limits *out,
                                 frz_error *err);
+
+/* ---- metadata files of old versions (write_old_versions.c) ---- */
+
+/* Find those that a new document no longer names and that may go. */
+frz_code frz_commit_note_old_versions(const frz_commit_attempt *attempt, const json_t *json,
+                                      frz_error *err);
+/* Remove them; only when the new document is the table's. */
+void frz_commit_remove_old_versions(const frz_commit_attempt *attempt);
 
 /* ---- the tree of manifests of the new version (write_tree.c) ---- */
 

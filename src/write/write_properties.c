@@ -176,6 +176,21 @@ static frz_code check_folder(const frz_metadata *metadata, const char *key, frz_
                                            key, FRZ_STR_ARG(folder));
 }
 
+/* Of maintenance, where any number will do. */
+static frz_code check_numbers(const frz_metadata *metadata, frz_error *err)
+{
+    static const char *const keys[] = {"history.expire.max-snapshot-age-ms",
+                                       "history.expire.min-snapshots-to-keep",
+                                       "history.expire.max-ref-age-ms"};
+    frz_code rc = FRZ_OK;
+    int64_t value;
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(keys); i++) {
+        FRZ_TRY(frz_metadata_property_i64(metadata, keys[i], 0, &value, err));
+    }
+out:
+    return rc;
+}
+
 frz_code frz_write_check_properties(const frz_metadata *metadata, frz_error *err)
 {
     frz_code rc = FRZ_OK;
@@ -190,6 +205,7 @@ frz_code frz_write_check_properties(const frz_metadata *metadata, frz_error *err
     FRZ_TRY(frz_metadata_property_i64(metadata, "write.metadata.previous-versions-max", 1,
                                       &versions, err));
     FRZ_TRY(frz_write_root_limit(metadata, &root_limit, err));
+    FRZ_TRY(check_numbers(metadata, err));
     FRZ_TRY(check_folder(metadata, "write.metadata.path", err));
     FRZ_TRY(check_folder(metadata, "write.data.path", err));
 out:

@@ -19,7 +19,7 @@ typedef struct fault_scenario {
 } fault_scenario;
 
 /* Operations: import, update all, update some, compact; delete, and updates and compaction after
- * it; append. */
+ * it; append; expiry and the removal of orphans. */
 extern const fault_scenario scenarios[];
 extern const size_t scenario_count;
 
@@ -33,8 +33,9 @@ int scenario_reset(const fault_scenario *scenario, char folder[SCENARIO_PATH]);
 frz_env *scenario_env(int faults, const frz_allocator *allocator);
 
 /* Check with plain files: the table is the old or the new one, validate is clean, the operation
- * works now and leaves the new one. Returns 0, or prints what is wrong and returns 1. was_new tells
- * which it was; must_be_new: the operation had reported success. */
+ * works now and leaves the new one; without its orphans the table is the same. Returns 0, or prints
+ * what is wrong and returns 1. was_new tells which it was; must_be_new: the operation had reported
+ * success. */
 int scenario_check(const fault_scenario *scenario, const char *folder, int must_be_new,
                    int *was_new);
 

@@ -522,7 +522,8 @@ def check_root(table, snapshot, strict):
     }
     parent = snapshot.get("parent-snapshot-id")
     before = {}
-    if parent is not None and parent in table.snapshots:
+    expired = parent is not None and parent not in table.snapshots
+    if parent is not None and not expired:
         before = {table.resolve(e[LOCATION]): e for e in table.live(parent)}
     seen, replaced, now = {}, {}, {}
     next_row_id = snapshot["first-row-id"]
@@ -548,7 +549,7 @@ def check_root(table, snapshot, strict):
             require(tracking[SEQUENCE] <= snapshot["sequence-number"], f"{where}: ADDED")
             require(tracking[FIRST_ROW_ID] == next_row_id, f"{where}: first_row_id of ADDED")
             next_row_id += entry[RECORD_COUNT]
-        else:
+        elif not expired:
             require(old is not None, f"{where}: {STATUS_NAMES[status]}, but not in the parent")
             check_transition(snapshot, old, entry, where)
             check_stats_kept(old, entry, strict, where, written)

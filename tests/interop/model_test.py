@@ -187,6 +187,20 @@ class Model:
         self.story.append("compact")
         self.place.run("compact", "db.t")
 
+    def expire(self):
+        count = self.random.randint(1, 4)
+        self.story.append(f"expire all but {count}")
+        told = json.loads(self.place.run("expire", "db.t", "--json", "--older-than", "2099-01-01",
+                                         "--retain-last", str(count)))
+        assert told["failed"] == told["unreadable"] == 0, self.story
+        left = {s["snapshot_id"] for s in json.loads(self.place.run("snapshots", "db.t", "--json"))}
+        assert len(left) <= count, self.story
+        self.snapshots = [s for s in self.snapshots if s[0] in left]
+        assert self.snapshots, self.story
+        told = json.loads(self.place.run("remove-orphans", "db.t", "--json", "--force",
+                                         "--older-than", "2099-01-01"))
+        assert told["files"] == [], self.story  # all that was not needed has gone
+
     def leaves(self):
         most = self.random.choice([0, 2, 512])
         self.sql("ALTER TABLE db.t SET TBLPROPERTIES "
@@ -220,7 +234,7 @@ class Model:
 
     def step(self):
         steps = [self.update] * 6 + [self.delete] * 2 + [self.append] * 2 + [
-            self.compact, self.leaves, self.add_column, self.rename_column, self.drop_column]
+            self.compact, self.expire, self.leaves, self.add_column, self.rename_column, self.drop_column]
         self.random.choice(steps)()
         self.check()
 
