@@ -329,7 +329,9 @@ typedef enum cli_option_id {
     CLI_OPTION_BY,
     CLI_OPTION_OLDER_THAN,
     CLI_OPTION_RETAIN_LAST,
-    CLI_OPTION_DRY_RUN
+    CLI_OPTION_DRY_RUN,
+    CLI_OPTION_COLUMNS_ONLY,
+    CLI_OPTION_POLICY
 } cli_option_id;
 
 /* Lists of options end with a NULL name. */

@@ -12,14 +12,54 @@ extern "C" {
 #endif
 
 /**
- * Fold column files back into new data files. Encoded column chunks that did not change are copied
- * byte for byte; _row_id and _last_updated_sequence_number survive. Data files without column
- * files stay as they are.
+ * Fold column files back into new data files: frz_compact_by() with FRZ_COMPACT_REWRITE.
  *
  * @param report  receives figures; may be NULL
  */
 FRZ_API frz_code frz_compact(frz_catalog *catalog, const char *table, frz_commit_report *report,
                              frz_error *err);
+
+/** What becomes of a data file with column files. */
+typedef enum frz_compact_mode {
+    FRZ_COMPACT_REWRITE, /**< each becomes one new data file, without its deleted rows */
+    FRZ_COMPACT_COLUMNS, /**< its column files, if it has several, become one; the rest stays */
+    FRZ_COMPACT_POLICY   /**< what the table's properties say, file by file */
+} frz_compact_mode;
+
+typedef struct frz_compact_options {
+    size_t struct_size;
+    frz_compact_mode mode;
+    int dry_run; /**< only tell what would be read and written */
+} frz_compact_options;
+
+#define FRZ_COMPACT_OPTIONS_INIT                                                                   \
+    {                                                                                              \
+        sizeof(frz_compact_options), FRZ_COMPACT_REWRITE, 0                                        \
+    }
+
+/** What a compaction works on. */
+typedef struct frz_compact_figures {
+    int64_t rewritten;  /**< data files that become new ones */
+    int64_t joined;     /**< data files whose column files become one */
+    int64_t read_bytes; /**< of the files that are read; what is written is at most about as much */
+} frz_compact_figures;
+
+/**
+ * Compact a table. Encoded column chunks that did not change are copied byte for byte; values,
+ * _row_id and _last_updated_sequence_number survive, and no row counts as changed.
+ *
+ * The properties that FRZ_COMPACT_POLICY goes by: a data file is rewritten if its deletion vector
+ * leaves out more than write.compact.max-deleted-ratio (0.3) of its rows, or its column files have
+ * more than write.column-file.max-ratio (0.5) of its own bytes; else its column files are joined if
+ * they are more than write.column-file.max-per-file (8).
+ *
+ * @param opts     NULL: the defaults
+ * @param report   receives figures of the commit; may be NULL
+ * @param figures  receives what was compacted, or with dry_run would be; may be NULL
+ */
+FRZ_API frz_code frz_compact_by(frz_catalog *catalog, const char *table,
+                                const frz_compact_options *opts, frz_commit_report *report,
+                                frz_compact_figures *figures, frz_error *err);
 
 /** What leaves a table, or its folder. */
 typedef enum frz_removed {

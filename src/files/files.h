@@ -124,6 +124,8 @@ typedef struct frz_rewritten {
     size_t split_count;
     frz_field_stats *stats; /* of every field known; the metrics configuration is not applied */
     size_t stats_count;
+    const int32_t *field_ids; /* of a column file: what it provides; else NULL */
+    size_t field_id_count;
 } frz_rewritten;
 
 /* Write the rows that are left, as the entry describes them with its column files, into a new data
@@ -138,6 +140,14 @@ frz_code frz_rewritten_plan(const frz_commit_attempt *attempt, const frz_entry *
                             const frz_entry *like, const frz_rewritten *file,
                             const frz_metrics_config *metrics, frz_commit_plan *plan,
                             frz_error *err);
+/* Write all that an entry's column files provide into one column file, for every row, and track it.
+ * Values, and numbers of last updates, are written as they read now. */
+frz_code frz_join_column_files(const frz_commit_attempt *attempt, const frz_entry *entry,
+                               const frz_parquet_write_options *options, bool durable,
+                               frz_arena *arena, frz_rewritten *out, frz_error *err);
+/* Plan that it takes the place of an entry's column files. */
+frz_code frz_joined_plan(const frz_commit_attempt *attempt, const frz_entry *before,
+                         const frz_rewritten *file, frz_commit_plan *plan, frz_error *err);
 /* Bytes of an entry's base and column files. */
 int64_t frz_entry_bytes(const frz_entry *entry);
 

@@ -1,6 +1,7 @@
 /*
  * One data file written anew: the rows that are left of it, with what its column files say, become
- * one new file. So column files are folded back, and rows are taken out.
+ * one new file. So column files are folded back, and rows are taken out. Or its column files alone
+ * become one, which then has what they provide, for every row.
  *
  * Invariants:
  *  1. The new file has the base's live rows in the base's order, and its row groups end where the
@@ -11,12 +12,16 @@
  *     that are all live, and stores the field in the layout that would be written; all else is
  * decoded with the current types and encoded anew, one column of one row group at a time.
  *  4. A written field is optional exactly where its source is, whatever the schema says: column
- *     files hold optional columns, and copied chunks keep their repetition.
+ *     files hold optional columns, and copied chunks keep their repetition. In a column file all
+ *     are optional.
  *  5. _row_id and _last_updated_sequence_number are written as they read now, but for rows that
  * this commit changes: their number is null, because another attempt would give them another one.
+ *     A column file has no _row_id.
  *
  * spec: column files, interactions; row lineage, moving rows to another file
  */
+#include <stdlib.h>
+
 #include "files/files.h"
 
 /* A file that provides fields: the base first, then column files in the entry's order. */
@@ -34,7 +39,8 @@ typedef struct rewrite_column {
 typedef struct rewriting {
     const frz_commit_attempt *attempt;
     const frz_entry *entry;
-    frz_arena arena; /* lives as long as the work on this file */
+    bool columns_only; /* a column file is made */
+    frz_arena arena;   /* lives as long as the work on this file */
     rewrite_part *parts;
     size_t part_count;
     rewrite_column *columns;
@@ -46,6 +52,7 @@ typedef struct rewriting {
     size_t group_count;
     frz_stitch *lineage[2]; /* _row_id, _last_updated_sequence_number */
     const frz_type *lineage_types[2];
+    size_t lineage_count;
     frz_parquet_writer *writer;
 } rewriting;
 
@@ -130,7 +137,8 @@ static frz_code add_column(rewriting *work, const frz_field *field, size_t part,
     *column = (rewrite_column){.field = field, .part = part};
     column->can_splice = source != NULL && same_layout(source->type, field->type);
     FRZ_TRY(frz_type_struct_of(&work->arena, field, 1, &column->request, err));
-    FRZ_TRY(with_repetition(&work->arena, field, source, &work->written[work->column_count], err));
+    FRZ_TRY(with_repetition(&work->arena, field, work->columns_only ? NULL : source,
+                            &work->written[work->column_count], err));
     work->column_count++;
 out:
     return rc;
@@ -145,6 +153,9 @@ static frz_code plan_column(rewriting *work, const frz_field *field, frz_error *
         return FRZ_OK; /* never stored: always null */
     }
     FRZ_TRY(frz_entry_part(work->entry, field, &part, err));
+    if (part == 0 && work->columns_only) {
+        goto out;
+    }
     if (part == FRZ_PART_MIXED) {
         FRZ_TRY(add_column(work, field, part, NULL, err));
         goto out;
@@ -178,10 +189,13 @@ static frz_code plan_columns(rewriting *work, frz_error *err)
     for (size_t i = 0; i < schema->field_count; i++) {
         FRZ_TRY(plan_column(work, &schema->fields[i], err));
     }
-    work->written[work->column_count] = frz_field_row_id;
-    work->written[work->column_count + 1] = frz_field_last_updated;
-    FRZ_TRY(
-        frz_type_struct_of(&work->arena, work->written, work->column_count + 2, &work->type, err));
+    size_t count = work->column_count;
+    if (!work->columns_only) {
+        work->written[count++] = frz_field_row_id;
+    }
+    work->written[count++] = frz_field_last_updated;
+    work->lineage_count = count - work->column_count;
+    FRZ_TRY(frz_type_struct_of(&work->arena, work->written, count, &work->type, err));
 out:
     return rc;
 }
@@ -347,7 +361,7 @@ static frz_code write_group(rewriting *work, frz_row_range rows, frz_error *err)
     for (size_t i = 0; i < work->column_count; i++) {
         FRZ_TRY(write_column(work, i, rows, err));
     }
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < work->lineage_count; i++) {
         FRZ_TRY(append_stitched(work, work->lineage[i], work->lineage_types[i],
                                 work->column_count + i, rows.end, err));
     }
@@ -361,7 +375,7 @@ out:
 static frz_code open_lineage(rewriting *work, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    for (size_t i = 0; i < 2 && work->group_count > 0; i++) {
+    for (size_t i = 0; i < work->lineage_count && work->group_count > 0; i++) {
         frz_stitch_request request = {.ranges = work->groups, .range_count = work->group_count};
         FRZ_TRY(frz_type_struct_of(&work->arena, &work->written[work->column_count + i], 1,
                                    &work->lineage_types[i], err));
@@ -462,33 +476,24 @@ out:
     return rc;
 }
 
-frz_code frz_rewrite_file(const frz_commit_attempt *attempt, const frz_entry *entry,
-                          const frz_live_rows *rows, const frz_parquet_write_options *options,
-                          bool durable, frz_arena *arena, frz_rewritten *out, frz_error *err)
+/* Write the file, track it, and say what it is. */
+static frz_code rewrite(rewriting *work, const char *ending,
+                        const frz_parquet_write_options *options, bool durable, frz_arena *arena,
+                        frz_rewritten *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
+    const frz_commit_attempt *attempt = work->attempt;
     char *location = NULL;
     frz_parquet_written written = {0};
-    rewriting work = {.attempt = attempt, .entry = entry, .rows = rows};
-    frz_arena_init(&work.arena, attempt->env, FRZ_ARENA_NO_LIMIT);
-    if (rows->count == 0) {
-        *out = (frz_rewritten){0};
-        goto out;
-    }
-    FRZ_TRY(rewriting_begin(&work, err));
-    FRZ_TRY(frz_commit_new_path(attempt, ".parquet", &location, err));
-    FRZ_TRY(write_file(&work, location, options, durable, arena, &written, err));
+    FRZ_TRY(rewriting_begin(work, err));
+    FRZ_TRY(frz_commit_new_path(attempt, ending, &location, err));
+    FRZ_TRY(write_file(work, location, options, durable, arena, &written, err));
     rc = frz_commit_track(attempt, location, written.file_size, true, err);
     if (rc != FRZ_OK) {
         (void)frz_file_remove(attempt->env, location, NULL);
         goto out;
     }
-    for (size_t i = 0; i < written.stats_count; i++) {
-        FRZ_TRY(complete_stats(arena, entry, rows->bits == NULL, &written.stats[i], err));
-    }
-    /* the result may outlive the version of the table that the types belong to */
-    FRZ_TRY(frz_stats_own_types(arena, written.stats, written.stats_count, err));
-    *out = (frz_rewritten){.record_count = rows->count,
+    *out = (frz_rewritten){.record_count = work->rows->count,
                            .file_size = written.file_size,
                            .split_offsets = written.split_offsets,
                            .split_count = written.split_count,
@@ -497,7 +502,95 @@ frz_code frz_rewrite_file(const frz_commit_attempt *attempt, const frz_entry *en
     out->location = frz_arena_strdup(arena, frz_str_from(location));
     rc = out->location == NULL ? frz_fail_nomem(err, strlen(location)) : FRZ_OK;
 out:
-    rewriting_end(&work);
     frz_free(attempt->env, location);
+    return rc;
+}
+
+frz_code frz_rewrite_file(const frz_commit_attempt *attempt, const frz_entry *entry,
+                          const frz_live_rows *rows, const frz_parquet_write_options *options,
+                          bool durable, frz_arena *arena, frz_rewritten *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    rewriting work = {.attempt = attempt, .entry = entry, .rows = rows};
+    frz_arena_init(&work.arena, attempt->env, FRZ_ARENA_NO_LIMIT);
+    *out = (frz_rewritten){0};
+    if (rows->count == 0) {
+        goto out;
+    }
+    FRZ_TRY(rewrite(&work, ".parquet", options, durable, arena, out, err));
+    for (size_t i = 0; i < out->stats_count; i++) {
+        FRZ_TRY(complete_stats(arena, entry, rows->bits == NULL, &out->stats[i], err));
+    }
+    /* the result may outlive the version of the table that the types belong to */
+    FRZ_TRY(frz_stats_own_types(arena, out->stats, out->stats_count, err));
+out:
+    rewriting_end(&work);
+    return rc;
+}
+
+/* ---- one column file of several ---- */
+
+typedef struct id_list {
+    int32_t *ids;
+    size_t count, room;
+} id_list;
+
+static frz_code count_id(void *ctx, const frz_field *field, bool in_repeated, frz_error *err)
+{
+    (void)field;
+    (void)err;
+    ((id_list *)ctx)->room += !in_repeated;
+    return FRZ_OK;
+}
+
+static frz_code add_id(void *ctx, const frz_field *field, bool in_repeated, frz_error *err)
+{
+    id_list *list = ctx;
+    (void)err;
+    if (!in_repeated) {
+        list->ids[list->count++] = field->id;
+    }
+    return FRZ_OK;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* spec: field_ids; a struct is listed with all below it that is not inside a list or map */
+static frz_code list_ids(const frz_type *type, frz_arena *arena, frz_rewritten *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    id_list list = {.room = 0};
+    FRZ_TRY(frz_type_visit(type, count_id, &list, err));
+    list.ids = frz_arena_array(arena, list.room, sizeof *list.ids);
+    FRZ_TRY(list.ids == NULL ? frz_fail_nomem(err, list.room * sizeof *list.ids) : FRZ_OK);
+    FRZ_TRY(frz_type_visit(type, add_id, &list, err));
+    qsort(list.ids, list.count, sizeof *list.ids, by_id);
+    out->field_ids = list.ids;
+    out->field_id_count = list.count;
+out:
+    return rc;
+}
+
+frz_code frz_join_column_files(const frz_commit_attempt *attempt, const frz_entry *entry,
+                               const frz_parquet_write_options *options, bool durable,
+                               frz_arena *arena, frz_rewritten *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_live_rows all = {.live.env = attempt->env};
+    rewriting work = {.attempt = attempt, .entry = entry, .rows = &all, .columns_only = true};
+    frz_arena_init(&work.arena, attempt->env, FRZ_ARENA_NO_LIMIT);
+    *out = (frz_rewritten){0};
+    FRZ_TRY(frz_live_rows_of(attempt->env, NULL, entry->record_count, &all, err));
+    FRZ_TRY(rewrite(&work, "-columns.parquet", options, durable, arena, out, err));
+    out->stats = NULL; /* the entry's hold */
+    out->stats_count = 0;
+    FRZ_TRY(list_ids(work.type, arena, out, err));
+out:
+    rewriting_end(&work);
+    frz_live_rows_reset(&all);
     return rc;
 }

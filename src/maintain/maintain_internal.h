@@ -15,6 +15,22 @@ static inline int64_t frz_maintain_sum(int64_t a, int64_t b)
     return frz_add_i64(a, b, &sum) ? sum : INT64_MAX;
 }
 
+/* ---- when to compact (maintain_policy.c) ---- */
+
+typedef struct frz_compact_policy {
+    double max_deleted_ratio, max_column_ratio;
+    int64_t max_per_file;
+} frz_compact_policy;
+
+/* As the properties have it: write.compact.*, write.column-file.*. */
+frz_code frz_compact_policy_of(const frz_metadata *metadata, frz_compact_policy *out,
+                               frz_error *err);
+/* Whether an entry's file is to be written anew: it has too many deleted rows, or too much of it is
+ * in column files. */
+bool frz_compact_wants_rewrite(const frz_compact_policy *policy, const frz_entry *entry);
+/* Whether its column files are too many. */
+bool frz_compact_wants_join(const frz_compact_policy *policy, const frz_entry *entry);
+
 /* ---- keys (maintain_key.c): short names of things seen before ---- */
 
 /* A 128-bit hash: what has the same key is taken for the same thing. */

@@ -102,3 +102,17 @@ frz_code frz_metadata_property_i64(const frz_metadata *metadata, const char *key
     *out = value;
     return FRZ_OK;
 }
+
+frz_code frz_metadata_property_ratio(const frz_metadata *metadata, const char *key, double fallback,
+                                     double *out, frz_error *err)
+{
+    frz_str text = frz_metadata_property(metadata, key, NULL);
+    double value = fallback;
+    if (text.ptr != NULL && (!frz_str_to_double(text, &value) || !(value >= 0))) {
+        return frz_fail(err, FRZ_E_ARGUMENT,
+                        "property %s: expected a number from 0 on, found \"%.*s\"", key,
+                        FRZ_STR_ARG(text));
+    }
+    *out = value;
+    return FRZ_OK;
+}

@@ -177,6 +177,9 @@ frz_str frz_metadata_property(const frz_metadata *metadata, const char *key, con
 /* As a whole number; anything else is FRZ_E_ARGUMENT naming the property. */
 frz_code frz_metadata_property_i64(const frz_metadata *metadata, const char *key, int64_t fallback,
                                    int64_t *out, frz_error *err);
+/* As a number from 0 on. */
+frz_code frz_metadata_property_ratio(const frz_metadata *metadata, const char *key, double fallback,
+                                     double *out, frz_error *err);
 
 /* ---- paths (meta_path.c): spec: Paths in Metadata; v4 relative paths ----
  *

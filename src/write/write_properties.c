@@ -179,13 +179,19 @@ static frz_code check_folder(const frz_metadata *metadata, const char *key, frz_
 /* Of maintenance, where any number will do. */
 static frz_code check_numbers(const frz_metadata *metadata, frz_error *err)
 {
-    static const char *const keys[] = {"history.expire.max-snapshot-age-ms",
-                                       "history.expire.min-snapshots-to-keep",
-                                       "history.expire.max-ref-age-ms"};
+    static const char *const keys[] = {
+        "history.expire.max-snapshot-age-ms", "history.expire.min-snapshots-to-keep",
+        "history.expire.max-ref-age-ms", "write.column-file.max-per-file"};
+    static const char *const ratios[] = {"write.column-file.max-ratio",
+                                         "write.compact.max-deleted-ratio"};
     frz_code rc = FRZ_OK;
     int64_t value;
+    double ratio;
     for (size_t i = 0; i < FRZ_ARRAY_COUNT(keys); i++) {
         FRZ_TRY(frz_metadata_property_i64(metadata, keys[i], 0, &value, err));
+    }
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(ratios); i++) {
+        FRZ_TRY(frz_metadata_property_ratio(metadata, ratios[i], 0, &ratio, err));
     }
 out:
     return rc;

@@ -1,5 +1,7 @@
 """Compaction as other readers see it: which bytes are copied, which columns are encoded anew. And the
 command validate, whose exit status scripts rely on."""
+import json
+import os
 import subprocess
 
 import pyarrow as pa
@@ -135,6 +137,135 @@ def test_compaction_beside_updates(warehouse, tmp_path):
     assert [row["id"] for row in rows] == [row["id"] + 2000 for row in ROWS]
     assert [row["_row_id"] for row in rows] == list(range(1000))
     assert {row["_last_updated_sequence_number"] for row in rows} <= set(range(2, 20))
+
+
+# ---- column files alone, and policies -----------------------------------------------------------
+
+
+def column_files(story):
+    """Of each live entry the paths of its column files."""
+    table = story.table
+    return [[table.path(table.resolve(file[checker.CF_LOCATION]))
+             for file in entry.get(checker.COLUMN_FILES) or []]
+            for entry in table.live(table.current)]
+
+
+def join(story, *options):
+    """Compaction of column files: a new snapshot of the same rows, of which none has changed."""
+    story.report = story.warehouse.report("compact", story.name, "--columns", *options)
+    story.sequence += 1
+    story.verify()
+    table = story.table
+    assert table.snapshots[table.current]["summary"]["operation"] == "replace"
+    assert story.warehouse.run("changes", story.name, "--rows", "--format", "jsonl") == ""
+
+
+def test_column_files_become_one(warehouse, tmp_path):
+    source = write(tmp_path / "f.parquet", ROWS, row_group_size=300, compression="snappy")
+    story = Story(warehouse, "db.t", [source, write(tmp_path / "g.parquet", ROWS[:50])],
+                  ROWS + ROWS[:50])
+    story.update(add_one("a"))
+    story.update(add_one("u"), "id % 3 = 0", lambda row: row["id"] % 3 == 0)
+    story.update({"s": ("'x'", lambda row: "x")}, "id >= 500", lambda row: row["id"] >= 500)
+    bases, before = story.data_files(), column_files(story)
+    assert [len(files) for files in before] == [3, 2]
+    stats = [checker.without_nulls(e[checker.CONTENT_STATS])
+             for e in story.table.live(story.table.current)]
+    dry = json.loads(warehouse.run("compact", "db.t", "--columns", "--dry-run", "--json"))
+    assert dry == {"command": "compact", "dry_run": True, "rewritten": 0, "joined": 2,
+                   "read_bytes": sum(os.path.getsize(f) for files in before for f in files)}
+    join(story)
+    after = column_files(story)
+    assert story.data_files() == bases and [len(files) for files in after] == [1, 1]
+    assert story.report["data_files"] == 2
+    assert story.report["data_bytes"] <= 1.2 * dry["read_bytes"]
+    assert [checker.without_nulls(e[checker.CONTENT_STATS])
+            for e in story.table.live(story.table.current)] == stats
+    for path, name in zip(before[0], "aus"):
+        (field,) = {"a", "u", "s"} & set(pq.read_schema(path).names)
+        old, new = list(chunks(path, field)), list(chunks(after[0][0], field))
+        assert len(new) == 4 and [data for data, _ in old] == [data for data, _ in new]
+    assert warehouse.run("compact", "db.t", "--columns") == "db.t: nothing to do, nothing was written\n"
+    story.update(add_one("a"))  # a column leaves the joined file
+    join(story)
+    story.compact()
+    story.end()
+
+
+def test_column_files_of_files_with_deleted_rows(warehouse, tmp_path):
+    story = Story(warehouse, "db.t", [write(tmp_path / "f.parquet", ROWS, row_group_size=300)], ROWS)
+    story.update(add_one("a"))
+    warehouse.sql("DELETE FROM db.t WHERE id % 10 = 3")
+    story.rows = [row for row in story.rows if row["id"] % 10 != 3]
+    story.sequence += 1
+    story.verify()
+    story.update(add_one("u"), "id < 700", lambda row: row["id"] < 700)
+    join(story)
+    warehouse.sql("DELETE FROM db.t WHERE id % 10 = 4")
+    story.rows = [row for row in story.rows if row["id"] % 10 != 4]
+    story.sequence += 1
+    story.verify()
+    story.compact()
+    story.end()
+
+
+def test_joining_beside_updates(warehouse, tmp_path):
+    files = [write(tmp_path / f"{i}.parquet", ROWS[i * 250 : i * 250 + 250]) for i in range(4)]
+    story = Story(warehouse, "db.t", files, ROWS)
+    program = [str(BUILD / "bin" / "frazil"), "--warehouse", str(warehouse.folder)]
+    for _ in range(5):
+        warehouse.sql("UPDATE db.t SET u = 7 WHERE id % 2 = 0")
+        both = [
+            subprocess.Popen([*program, "compact", "db.t", "--columns"], stdout=subprocess.DEVNULL),
+            subprocess.Popen([*program, "sql", "UPDATE db.t SET a = a + 1 WHERE id < 600"],
+                             stdout=subprocess.DEVNULL),
+        ]
+        assert [process.wait() for process in both] == [0, 0]
+    table = story.table
+    table.check()
+    warehouse.run("validate", "db.t")
+    rows = table.rows()
+    assert [row["a"] for row in rows] == [
+        row["a"] + 5 * (row["id"] < 600) for row in ROWS]
+    assert [row["_row_id"] for row in rows] == list(range(1000))
+
+
+def test_what_the_policy_chooses(warehouse, tmp_path):
+    """Little is done to large files, more where it costs little or wins much."""
+    large = [dict(row, s="".join(chr(97 + (row["id"] * 7919 + k * k) % 26) for k in range(400)))
+             for row in ROWS]
+    files = [write(tmp_path / "0.parquet", large[:500]), write(tmp_path / "1.parquet", large[500:])]
+    story = Story(warehouse, "db.t", files, large)
+
+    def policy():
+        told = json.loads(warehouse.run("compact", "db.t", "--policy", "--dry-run", "--json"))
+        return told["rewritten"], told["joined"]
+    assert policy() == (0, 0)
+    warehouse.sql("ALTER TABLE db.t SET TBLPROPERTIES ('write.column-file.max-per-file' = '2')")
+    for column in "id", "a", "u":
+        story.update(add_one(column), "id < 400", lambda row: row["id"] < 400)
+    assert policy() == (0, 1)
+    story.report = warehouse.report("compact", "db.t", "--policy")
+    story.sequence += 1
+    story.verify()
+    assert [len(files) for files in column_files(story)] == [1, 0]
+    assert policy() == (0, 0)
+    warehouse.sql("DELETE FROM db.t WHERE id >= 600 AND id < 800")
+    story.rows = [row for row in story.rows if not 600 <= row["id"] < 800]
+    story.sequence += 1
+    assert policy() == (1, 0)  # 200 of 500 rows
+    warehouse.sql("ALTER TABLE db.t SET TBLPROPERTIES ('write.compact.max-deleted-ratio' = '0.5')")
+    assert policy() == (0, 0)
+    warehouse.sql("ALTER TABLE db.t SET TBLPROPERTIES ('write.column-file.max-ratio' = '0.0001')")
+    assert policy() == (1, 0)
+    story.report = warehouse.report("compact", "db.t", "--policy")
+    story.sequence += 1
+    story.verify()
+    assert [len(files) for files in column_files(story)] == [0, 0]
+    story.warehouse.run("validate", "db.t")
+    warehouse.run("sql", "ALTER TABLE db.t SET TBLPROPERTIES "
+                  "('write.column-file.max-per-file' = 'many')", status=2)
+    warehouse.run("compact", "db.t", "--columns", "--policy", status=2)
 
 
 # ---- validate -----------------------------------------------------------------------------------
