@@ -312,13 +312,53 @@ static void step_drop(fixture *f, frz_catalog *catalog)
 
 static void step_compact(fixture *f, frz_catalog *catalog)
 {
+    static const char *const names[] = {"compact", "compact --columns", "compact --policy"};
     frz_commit_report report = {0};
-    note(f, "compact");
-    assert_ok(frz_compact(catalog, NAME, &report, &f->err), &f->err);
+    frz_compact_options options = FRZ_COMPACT_OPTIONS_INIT;
+    options.mode = (frz_compact_mode)random_below(&f->random, FRZ_ARRAY_COUNT(names));
+    note(f, names[options.mode]);
+    frz_code rc = frz_compact_by(catalog, NAME, &options, &report, NULL, &f->err);
+    assert_model(f, rc == FRZ_OK, "compact: %s", f->err.message);
     if (report.snapshot_id != 0) {
         f->sequence++;
         remember(f, report.snapshot_id);
     }
+}
+
+/* The last snapshots stay. */
+static void step_expire(fixture *f, frz_catalog *catalog)
+{
+    char text[64];
+    frz_expire_options options = FRZ_EXPIRE_OPTIONS_INIT;
+    frz_removal_report report = {0};
+    options.older_than = "0s";
+    options.retain_last = 1 + random_below(&f->random, 3);
+    snprintf(text, sizeof text, "expire --older-than 0s --retain-last %d",
+             (int)options.retain_last);
+    note(f, text);
+    frz_code rc = frz_expire(catalog, NAME, &options, &report, &f->err);
+    assert_model(f, rc == FRZ_OK, "expire: %s", f->err.message);
+    size_t gone = f->history_count - FRZ_MIN(f->history_count, (size_t)options.retain_last);
+    assert_model(f,
+                 report.count[FRZ_REMOVED_SNAPSHOT] == (int64_t)gone && report.failed == 0 &&
+                     report.unreadable == 0,
+                 "%lld snapshots are gone, expected %zu",
+                 (long long)report.count[FRZ_REMOVED_SNAPSHOT], gone);
+    forget(f, gone);
+}
+
+/* Nothing that was done before left a file behind. */
+static void step_orphans(fixture *f, frz_catalog *catalog)
+{
+    frz_orphan_options options = FRZ_ORPHAN_OPTIONS_INIT;
+    frz_removal_report report = {0};
+    options.older_than = "0s";
+    options.force = 1;
+    note(f, "remove-orphans --older-than 0s --force");
+    frz_code rc = frz_remove_orphans(catalog, NAME, &options, &report, &f->err);
+    assert_model(f, rc == FRZ_OK, "remove-orphans: %s", f->err.message);
+    assert_model(f, report.count[FRZ_REMOVED_ORPHAN] == 0, "%lld orphans",
+                 (long long)report.count[FRZ_REMOVED_ORPHAN]);
 }
 
 static void step_property(fixture *f, frz_catalog *catalog)
@@ -372,9 +412,9 @@ typedef struct step_kind {
 void model_step(fixture *f)
 {
     static const step_kind kinds[] = {
-        {step_update, 8},   {step_overtaken, 5},  {step_delete, 3}, {step_insert, 3},
-        {step_compact, 2},  {step_add_column, 1}, {step_rename, 1}, {step_drop, 1},
-        {step_property, 1}, {step_failure, 1},
+        {step_update, 8},  {step_overtaken, 5},  {step_delete, 3},   {step_insert, 3},
+        {step_compact, 2}, {step_add_column, 1}, {step_rename, 1},   {step_drop, 1},
+        {step_expire, 1},  {step_orphans, 1},    {step_property, 1}, {step_failure, 1},
     };
     int64_t all = 0;
     for (size_t i = 0; i < FRZ_ARRAY_COUNT(kinds); i++) {

@@ -155,6 +155,19 @@ static inline void remember(fixture *f, int64_t snapshot_id)
     model_clone(&f->now, &f->history[f->history_count++]);
 }
 
+/* The first snapshots are no more. */
+static inline void forget(fixture *f, size_t count)
+{
+    for (size_t i = 0; i < f->history_count; i++) {
+        if (i < count) {
+            model_clear(&f->history[i]);
+        } else {
+            f->history[i - count] = f->history[i];
+        }
+    }
+    f->history_count -= count;
+}
+
 /* A column that all rows have, until they are updated, with one value. */
 static inline void model_add_column(model *m, const model_value *value)
 {
