@@ -80,7 +80,7 @@ const cli_command cmd_sql = {
     .summary = "run one SQL statement: SELECT, EXPLAIN, UPDATE, DELETE, INSERT or ALTER",
     .text = "Statements:\n"
             "  SELECT * | EXPRESSION, ... FROM table | 'file' [WHERE CONDITION] [LIMIT N]\n"
-            "  EXPLAIN SELECT ...\n"
+            "  EXPLAIN SELECT ... | UPDATE ... | DELETE ...\n"
             "  UPDATE table SET column = EXPRESSION, ... [FROM 'file' | table] [WHERE CONDITION]\n"
             "  DELETE FROM table [WHERE CONDITION]\n"
             "  INSERT INTO table [(column, ...)] SELECT ... | VALUES (EXPRESSION, ...), ...\n"

@@ -1,12 +1,13 @@
 /**
  * Column updates: new values for some columns of every row or of some rows, written as one column
- * file per data file.
+ * file per data file, or in another of the modes of write.update.mode.
  */
 #ifndef FRAZIL_COLUMN_UPDATE_H
 #define FRAZIL_COLUMN_UPDATE_H
 
 #include "frazil/catalog.h"
 #include "frazil/commit.h"
+#include "frazil/modes.h"
 #include "frazil/row_source.h"
 
 #ifdef __cplusplus
@@ -68,6 +69,16 @@ FRZ_API frz_code frz_update_columns_by_position(frz_catalog *catalog, const char
                                                 size_t assignment_count,
                                                 const frz_row_source *source,
                                                 frz_commit_report *report, frz_error *err);
+
+/**
+ * What the same update would cost in each mode; nothing is written. The condition is evaluated,
+ * reading its columns only; of more than 16 data files that may match so many stand for all.
+ *
+ * @return FRZ_OK, or FRZ_E_ARGUMENT as above for what does not bind
+ */
+FRZ_API frz_code frz_update_estimate(const frz_table *table, const frz_assignment *assignments,
+                                     size_t assignment_count, const char *where,
+                                     frz_statement_estimate *out, frz_error *err);
 
 #ifdef __cplusplus
 }

@@ -10,6 +10,7 @@
 #include "frazil/catalog.h"
 #include "frazil/commit.h"
 #include "frazil/error.h"
+#include "frazil/modes.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -17,7 +18,8 @@ extern "C" {
 
 /**
  * Delete rows, as SQL's DELETE does. Data files of which all rows go are removed from the table; of
- * others the rows are told in a deletion vector, and no data is written anew.
+ * others the rows are told in a deletion vector, or with write.delete.mode = copy-on-write the rows
+ * that are left are written anew.
  *
  * Source: iceberg-v4 deletion_vector; statuses, what one commit writes.
  *
@@ -29,6 +31,10 @@ extern "C" {
  */
 FRZ_API frz_code frz_delete_rows(frz_catalog *catalog, const char *table, const char *where,
                                  frz_commit_report *report, frz_error *err);
+
+/** What the same DELETE would cost in each mode; nothing is written. As frz_update_estimate(). */
+FRZ_API frz_code frz_delete_estimate(const frz_table *table, const char *where,
+                                     frz_statement_estimate *out, frz_error *err);
 
 typedef struct frz_append_options {
     size_t struct_size;

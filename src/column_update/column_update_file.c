@@ -21,6 +21,7 @@ typedef struct file_update {
 void update_result_reset(const frz_env *env, update_result *result)
 {
     frz_free(env, result->location);
+    frz_positions_free(result->moved);
     frz_positions_free(result->deleted);
     if (result->arena.env != NULL) {
         frz_arena_reset(&result->arena);

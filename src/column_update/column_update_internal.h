@@ -157,10 +157,11 @@ void update_reader_close(update_reader *reader);
 
 /* ---- its column file (column_update_file.c) ---- */
 
-/* The column file that was written for one data file. */
+/* What became of one data file: a column file, or rows that moved. */
 typedef struct update_result {
-    char *location; /* absolute, of the column file; NULL: no row matched */
+    char *location; /* absolute, of the column file; NULL: there is none */
     int64_t bytes;
+    frz_positions *moved;   /* the rows that its deletion vector has afterwards; NULL: none moved */
     int64_t rows;           /* updated */
     int64_t record_count;   /* of the data file */
     frz_field_stats *stats; /* of the assigned fields, in the result's arena */
@@ -187,6 +188,75 @@ bool update_keeps_partition(const update_plan *plan, const frz_metadata *metadat
                             const struct ArrowArray *array, const uint8_t *live);
 /* True if rows that were in this order may not be any more. */
 bool update_touches_order(const update_plan *plan, const frz_metadata *metadata, int32_t order_id);
+
+/* ---- the statement at work ---- */
+
+/* Rows that moved to new data files. */
+typedef struct update_moves {
+    const frz_type *type; /* what the files store; it and the rest are in the job's arena */
+    int32_t default_spec_id;
+    frz_partitioning partitioning;
+    frz_row_files *open; /* of this attempt; NULL: no row moved */
+    frz_row_file *made;  /* by all attempts */
+    size_t made_count, made_capacity;
+} update_moves;
+
+/* A data file that was computed, and what its entry looked like. Copies are in the job's arena. */
+typedef struct update_done {
+    frz_entry of; /* the identity */
+    int32_t schema_id;
+    update_result result;
+    frz_rewritten rewritten; /* copy-on-write: the new data file */
+} update_done;
+
+typedef struct update_job {
+    const frz_env *env;
+    frz_arena arena;
+    update_plan plan;
+    update_done *done;
+    size_t done_count, done_capacity;
+    size_t sorted;       /* so many come from earlier attempts, in order of location */
+    frz_write_mode mode; /* of all attempts */
+    update_moves moves;
+} update_job;
+
+/* One attempt of it. */
+typedef struct update_attempt {
+    update_job *job;
+    const frz_commit_attempt *commit;
+    frz_commit_plan *plan;
+    frz_live_files files;
+    size_t computed; /* of them, so far */
+    frz_commit_vectors vectors;
+    bool sync_each; /* files are synced one by one */
+} update_attempt;
+
+/* A result of an earlier attempt, or NULL: within one attempt each data file comes once. */
+update_done *update_done_find(const update_job *job, const frz_entry *entry);
+/* A place to keep the result of a data file, empty or with an outdated result dropped. */
+frz_code update_done_new(update_job *job, const frz_commit_attempt *attempt, const frz_entry *entry,
+                         update_done **out, frz_error *err);
+/* The rows are where they were, with the values that they had. */
+bool update_done_same(const update_done *done, const update_attempt *a, const frz_entry *newest);
+/* Whether there is no result of an earlier attempt that still holds. */
+bool update_must_compute(const update_attempt *a, const frz_entry *entry);
+void update_done_forget(update_job *job);
+
+/* ---- merge-on-read (column_update_move.c) ---- */
+
+/* Before the entries of an attempt, behind them, and after success and failure; nothing to do in
+ * other modes. */
+frz_code update_moves_begin(update_attempt *a, frz_error *err);
+frz_code update_moves_finish(update_attempt *a, frz_error *err);
+void update_moves_end(update_moves *moves);
+/* Move the rows of an entry that match, and plan their deletion where they were. */
+frz_code update_move_entry(update_attempt *a, const frz_entry *entry, frz_error *err);
+
+/* ---- what it costs in each mode (column_update_estimate.c) ---- */
+
+frz_code update_estimate(const update_plan *plan, const frz_table *table, const frz_schema *schema,
+                         const frz_live_files *files, frz_arena *arena, frz_statement_estimate *out,
+                         frz_error *err);
 
 /* ---- another writer was first (column_update_lineage.c) ---- */
 

@@ -1,8 +1,12 @@
 /*
- * Column updates: what the commit loop is given to build.
+ * Updates: what the commit loop is given to build.
  *
- * Each data file's result is kept over attempts, with the state of the entry it was computed from.
- * When another writer was first, a result is used again as far as it still holds:
+ * By column file, new values become a column file of the entry. Copy-on-write folds that column
+ * file into a new data file at once; it is gone after the commit. Merge-on-read moves the rows to
+ * new data files and deletes them where they were.
+ *
+ * Each data file's result is kept over attempts, with the identity of the entry it was computed
+ * from. When another writer was first, a column file is used again as far as it still holds:
  *
  *   the values it depends on come from the same files    the new values hold
  *   and so does the lineage, or all rows were updated    the column file is used as it is
@@ -10,48 +14,20 @@
  *   a value it depends on comes from another file        the data file is computed again
  *   rows were deleted by another vector                  the same: they are no longer updated
  *   the schema changed, or the data file is new          computed (again)
+ *
+ * A rewritten file is used again if the entry is the same. Rows that moved hold all of the old row:
+ * if an entry that some came from is not the same any more, all of them are moved again.
  */
 #include <stdlib.h>
 
 #include "column_update/column_update_internal.h"
 
-/* A data file that was computed, and what its entry looked like. */
-typedef struct done_file {
-    frz_str location; /* as recorded */
-    int64_t sequence_number;
-    int32_t schema_id;
-    frz_column_file *column_files; /* deep copies in the job's arena */
-    size_t column_file_count;
-    frz_str vector; /* location of the deletion vector, and where it is in that file */
-    int64_t vector_offset;
-    update_result result;
-} done_file;
-
-typedef struct update_job {
-    const frz_env *env;
-    frz_arena arena;
-    update_plan plan;
-    done_file *done;
-    size_t done_count, done_capacity;
-    size_t sorted; /* so many come from earlier attempts, in order of location */
-} update_job;
-
-/* One attempt of the job. */
-typedef struct update_attempt {
-    update_job *job;
-    const frz_commit_attempt *commit;
-    frz_commit_plan *plan;
-    frz_live_files files;
-    size_t computed; /* of them, so far */
-    frz_commit_vectors vectors;
-    bool sync_each; /* files are synced one by one */
-} update_attempt;
-
 /* ---- remembering ---- */
 
 static int by_location(const void *a, const void *b)
 {
-    return frz_str_compare(((const done_file *)a)->location, ((const done_file *)b)->location);
+    return frz_str_compare(((const update_done *)a)->of.location,
+                           ((const update_done *)b)->of.location);
 }
 
 static void sort_done(update_job *job)
@@ -62,59 +38,19 @@ static void sort_done(update_job *job)
     job->sorted = job->done_count;
 }
 
-/* A result of an earlier attempt: within one attempt each data file comes once. */
-static done_file *find_done(const update_job *job, const frz_entry *entry)
+update_done *update_done_find(const update_job *job, const frz_entry *entry)
 {
-    const done_file key = {.location = entry->location};
+    const update_done key = {.of.location = entry->location};
     return job->sorted == 0 ? NULL : bsearch(&key, job->done, job->sorted, sizeof key, by_location);
 }
 
-static frz_code copy_column_files(frz_arena *arena, const frz_entry *entry, done_file *out,
-                                  frz_error *err)
+frz_code update_done_new(update_job *job, const frz_commit_attempt *attempt, const frz_entry *entry,
+                         update_done **out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    frz_column_file *files = frz_arena_array(arena, entry->column_file_count, sizeof *files);
-    if (files == NULL) {
-        return frz_fail_nomem(err, entry->column_file_count * sizeof *files);
-    }
-    for (size_t i = 0; i < entry->column_file_count; i++) {
-        const frz_column_file *from = &entry->column_files[i];
-        int32_t *ids = frz_arena_array(arena, from->field_id_count, sizeof *ids);
-        if (ids == NULL) {
-            return frz_fail_nomem(err, from->field_id_count * sizeof *ids);
-        }
-        memcpy(ids, from->field_ids, from->field_id_count * sizeof *ids);
-        files[i] = (frz_column_file){.field_ids = ids, .field_id_count = from->field_id_count};
-        FRZ_TRY(frz_arena_str(arena, from->location, &files[i].location, err));
-    }
-    out->column_files = files;
-    out->column_file_count = entry->column_file_count;
-out:
-    return rc;
-}
-
-static frz_code copy_vector(frz_arena *arena, const frz_entry *entry, done_file *out,
-                            frz_error *err)
-{
-    const frz_deletion_vector *vector = &entry->deletion_vector;
-    if (!entry->has_deletion_vector) {
-        return FRZ_OK;
-    }
-    out->vector_offset = vector->offset;
-    return frz_arena_str(arena, vector->location, &out->vector, err);
-}
-
-/* A place to keep the result of a data file, empty or with an outdated result dropped. */
-static frz_code remember(update_job *job, const frz_commit_attempt *attempt, const frz_entry *entry,
-                         done_file **out, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    done_file *slot = find_done(job, entry);
-    done_file fresh = {.sequence_number = entry->sequence_number,
-                       .schema_id = attempt->schema->schema_id};
-    FRZ_TRY(frz_arena_str(&job->arena, entry->location, &fresh.location, err));
-    FRZ_TRY(copy_column_files(&job->arena, entry, &fresh, err));
-    FRZ_TRY(copy_vector(&job->arena, entry, &fresh, err));
+    update_done *slot = update_done_find(job, entry);
+    update_done fresh = {.schema_id = attempt->schema->schema_id};
+    FRZ_TRY(frz_entry_identity(&job->arena, entry, &fresh.of, err));
     if (slot == NULL) {
         FRZ_TRY(FRZ_GROW(job->env, &job->done, &job->done_capacity, job->done_count, err));
         slot = &job->done[job->done_count++];
@@ -127,43 +63,61 @@ out:
     return rc;
 }
 
+void update_done_forget(update_job *job)
+{
+    for (size_t i = 0; i < job->done_count; i++) {
+        update_result_reset(job->env, &job->done[i].result);
+    }
+    job->done_count = job->sorted = 0;
+}
+
 /* ---- does a result still hold? ---- */
 
-/* The file that provides a field is the same as when the result was computed. */
-static bool same_provider(const done_file *done, const frz_entry *newest, int32_t field_id)
+bool update_done_same(const update_done *done, const update_attempt *a, const frz_entry *newest)
 {
-    frz_entry then = {.column_files = done->column_files,
-                      .column_file_count = done->column_file_count};
-    const frz_column_file *before = frz_entry_provider(&then, field_id);
+    return done->schema_id == a->commit->schema->schema_id && frz_same_content(&done->of, newest);
+}
+
+/* The file that provides a field is the same as when the result was computed. */
+static bool same_provider(const update_done *done, const frz_entry *newest, int32_t field_id)
+{
+    const frz_column_file *before = frz_entry_provider(&done->of, field_id);
     const frz_column_file *now = frz_entry_provider(newest, field_id);
     return before == NULL || now == NULL ? before == now
                                          : frz_str_equal(before->location, now->location);
 }
 
-static bool same_vector(const done_file *done, const frz_entry *newest)
+static bool same_vector(const update_done *done, const frz_entry *newest)
 {
-    const frz_deletion_vector *vector = &newest->deletion_vector;
-    return newest->has_deletion_vector ? frz_str_equal(done->vector, vector->location) &&
-                                             done->vector_offset == vector->offset
-                                       : done->vector.ptr == NULL;
+    return done->of.has_deletion_vector == newest->has_deletion_vector &&
+           frz_str_equal(done->of.deletion_vector.location, newest->deletion_vector.location) &&
+           done->of.deletion_vector.offset == newest->deletion_vector.offset;
 }
 
-static bool same_lineage(const done_file *done, const frz_entry *newest)
+static bool same_lineage(const update_done *done, const frz_entry *newest)
 {
-    return done->sequence_number == newest->sequence_number &&
+    return done->of.sequence_number == newest->sequence_number &&
            same_provider(done, newest, FRZ_ID_LAST_UPDATED);
 }
 
-static bool values_hold(const update_job *job, const done_file *done,
-                        const frz_commit_attempt *attempt, const frz_entry *newest)
+static bool values_hold(const update_done *done, const update_attempt *a, const frz_entry *newest)
 {
-    bool hold = done->schema_id == attempt->schema->schema_id && same_vector(done, newest);
-    for (size_t i = 0; hold && i < job->plan.depends_count; i++) {
-        int32_t id = job->plan.depends_ids[i];
+    const update_plan *plan = &a->job->plan;
+    bool hold = done->schema_id == a->commit->schema->schema_id && same_vector(done, newest);
+    for (size_t i = 0; hold && i < plan->depends_count; i++) {
+        int32_t id = plan->depends_ids[i];
         hold = id == FRZ_ID_LAST_UPDATED ? same_lineage(done, newest)
                                          : same_provider(done, newest, id);
     }
     return hold;
+}
+
+bool update_must_compute(const update_attempt *a, const frz_entry *entry)
+{
+    const update_done *done = update_done_find(a->job, entry);
+    bool in_part = a->job->mode == FRZ_MODE_COLUMN_FILE; /* the other modes write whole rows */
+    return done == NULL ||
+           !(in_part ? values_hold(done, a, entry) : update_done_same(done, a, entry));
 }
 
 /* ---- building ---- */
@@ -180,7 +134,7 @@ static frz_code column_file_of(const frz_commit_attempt *attempt, const char *lo
     return frz_arena_str(attempt->arena, recorded, &out->location, err);
 }
 
-static frz_code lineage_entry(update_attempt *a, const frz_entry *entry, const done_file *done,
+static frz_code lineage_entry(update_attempt *a, const frz_entry *entry, const update_done *done,
                               frz_column_file *out, frz_error *err)
 {
     static const int32_t lineage[] = {FRZ_ID_LAST_UPDATED};
@@ -196,7 +150,7 @@ static frz_code lineage_entry(update_attempt *a, const frz_entry *entry, const d
 }
 
 /* The column files of the new state. */
-static frz_code renew_files(update_attempt *a, const frz_entry *entry, const done_file *done,
+static frz_code renew_files(update_attempt *a, const frz_entry *entry, const update_done *done,
                             frz_entry *modified, frz_error *err)
 {
     frz_code rc = FRZ_OK;
@@ -220,31 +174,45 @@ out:
 }
 
 /* Rows that only delete files told, and those of the newest entry's own vector, which another
- * writer may have written since. */
-static frz_code renew_vector(update_attempt *a, const frz_entry *entry, const done_file *done,
-                             frz_entry *modified, frz_error *err)
+ * writer may have written since. NULL: none. */
+static frz_code deleted_rows(update_attempt *a, const frz_entry *entry, const update_done *done,
+                             frz_positions **out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     frz_file_deletes *own = NULL;
-    frz_positions *all = NULL;
-    const frz_positions *sets[2] = {done->result.deleted};
-    size_t count = 1;
-    if (done->result.deleted == NULL) {
-        return FRZ_OK;
-    }
+    const frz_positions *sets[2];
+    size_t count = 0;
     FRZ_TRY(frz_file_deletes_find(NULL, a->commit->table, entry, &own, err));
+    if (done->result.deleted != NULL) {
+        sets[count++] = done->result.deleted;
+    }
     if (own != NULL) {
         sets[count++] = frz_file_deletes_positions(own);
     }
-    FRZ_TRY(frz_positions_union(a->job->env, sets, count, &all, err));
-    FRZ_TRY(frz_commit_vectors_add(&a->vectors, all, modified, err));
+    if (count > 0) {
+        FRZ_TRY(frz_positions_union(a->job->env, sets, count, out, err));
+    }
 out:
-    frz_positions_free(all);
     frz_file_deletes_free(own);
     return rc;
 }
 
-static void renew_order(update_attempt *a, const done_file *done, frz_entry *modified)
+static frz_code renew_vector(update_attempt *a, const frz_entry *entry, const update_done *done,
+                             frz_entry *modified, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_positions *all = NULL;
+    if (done->result.deleted == NULL) {
+        return FRZ_OK; /* the entry's vector tells all */
+    }
+    FRZ_TRY(deleted_rows(a, entry, done, &all, err));
+    FRZ_TRY(frz_commit_vectors_add(&a->vectors, all, modified, err));
+out:
+    frz_positions_free(all);
+    return rc;
+}
+
+static void renew_order(update_attempt *a, const update_done *done, frz_entry *modified)
 {
     if (update_touches_order(&a->job->plan, &a->commit->table->metadata, modified->sort_order_id)) {
         modified->sort_order_id = -1; /* rows may not be in order any more */
@@ -256,7 +224,7 @@ static void renew_order(update_attempt *a, const done_file *done, frz_entry *mod
     }
 }
 
-static frz_code add_change(update_attempt *a, const frz_entry *entry, const done_file *done,
+static frz_code add_change(update_attempt *a, const frz_entry *entry, const update_done *done,
                            frz_error *err)
 {
     frz_code rc = FRZ_OK;
@@ -268,28 +236,80 @@ static frz_code add_change(update_attempt *a, const frz_entry *entry, const done
     FRZ_TRY(frz_commit_plan_change(a->commit, plan, entry, &modified, err));
     plan->rows += done->result.rows;
     plan->data_files++;
-    plan->live_data_bytes += entry->file_size;
-    for (size_t i = 0; i < entry->column_file_count; i++) {
-        plan->live_data_bytes += entry->column_files[i].file_size;
+    plan->live_data_bytes += frz_entry_bytes(entry);
+out:
+    return rc;
+}
+
+/* ---- copy-on-write ---- */
+
+/* Write the live rows of an entry that has the new column file. */
+static frz_code fold(update_attempt *a, const frz_entry *entry, const frz_entry *modified,
+                     update_done *done, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    update_job *job = a->job;
+    frz_positions *deleted = NULL;
+    frz_live_rows rows = {.live.env = job->env};
+    frz_parquet_write_options options = FRZ_PARQUET_WRITE_OPTIONS_INIT;
+    FRZ_TRY(frz_write_parquet_options(&a->commit->table->metadata, &options, err));
+    options.durable = a->sync_each;
+    FRZ_TRY(deleted_rows(a, entry, done, &deleted, err));
+    FRZ_TRY(frz_live_rows_of(job->env, deleted, entry->record_count, &rows, err));
+    FRZ_TRY(frz_rewrite_file(a->commit, modified, &rows, &options, a->sync_each, &job->arena,
+                             &done->rewritten, err));
+out:
+    frz_live_rows_reset(&rows);
+    frz_positions_free(deleted);
+    return rc;
+}
+
+/* The column file has no reader of its own: it goes as soon as it is folded. */
+static frz_code replace_file(update_attempt *a, const frz_entry *entry, update_done *done,
+                             frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_entry modified = frz_entry_column_update(entry, a->commit);
+    FRZ_TRY(update_file(&a->job->plan, a->commit, entry, a->computed++, a->files.deletes, false,
+                        &done->result, err));
+    if (done->result.location == NULL) {
+        return FRZ_OK;
+    }
+    FRZ_TRY(renew_files(a, entry, done, &modified, err));
+    FRZ_TRY(fold(a, entry, &modified, done, err));
+    frz_commit_drop(a->commit, done->result.location);
+out:
+    return rc;
+}
+
+static frz_code rewrite_entry(update_attempt *a, const frz_entry *entry, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    update_done *done = update_done_find(a->job, entry);
+    frz_entry like = *entry;
+    if (update_must_compute(a, entry)) {
+        FRZ_TRY(update_done_new(a->job, a->commit, entry, &done, err));
+        FRZ_TRY(replace_file(a, entry, done, err));
+    }
+    if (done->result.location != NULL) {
+        renew_order(a, done, &like);
+        FRZ_TRY(frz_rewritten_plan(a->commit, entry, &like, &done->rewritten, &a->job->plan.metrics,
+                                   a->plan, err));
+        a->plan->rows += done->result.rows;
     }
 out:
     return rc;
 }
 
-/* Whether there is no result of an earlier attempt that still holds. */
-static bool must_compute(const update_attempt *a, const frz_entry *entry)
-{
-    const done_file *done = find_done(a->job, entry);
-    return done == NULL || !values_hold(a->job, done, a->commit, entry);
-}
+/* ---- column files ---- */
 
-static frz_code build_entry(update_attempt *a, const frz_entry *entry, frz_error *err)
+static frz_code update_entry(update_attempt *a, const frz_entry *entry, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     update_job *job = a->job;
-    done_file *done = find_done(job, entry);
-    if (must_compute(a, entry)) {
-        FRZ_TRY(remember(job, a->commit, entry, &done, err));
+    update_done *done = update_done_find(job, entry);
+    if (update_must_compute(a, entry)) {
+        FRZ_TRY(update_done_new(job, a->commit, entry, &done, err));
         FRZ_TRY(update_file(&job->plan, a->commit, entry, a->computed++, a->files.deletes,
                             a->sync_each, &done->result, err));
     }
@@ -299,6 +319,8 @@ static frz_code build_entry(update_attempt *a, const frz_entry *entry, frz_error
 out:
     return rc;
 }
+
+/* ---- all of them ---- */
 
 /* Tell the source which files will ask for its rows. */
 static frz_code start_source(update_attempt *a, frz_error *err)
@@ -311,7 +333,7 @@ static frz_code start_source(update_attempt *a, frz_error *err)
         return frz_fail_nomem(err, a->files.count * sizeof *entries);
     }
     for (size_t i = 0; i < a->files.count; i++) {
-        if (must_compute(a, a->files.entries[i])) {
+        if (update_must_compute(a, a->files.entries[i])) {
             entries[count++] = a->files.entries[i];
         }
     }
@@ -322,18 +344,43 @@ static frz_code start_source(update_attempt *a, frz_error *err)
 static frz_code build_entries(update_attempt *a, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    update_job *job = a->job;
     size_t count = a->files.count;
-    if (job->plan.source != NULL) {
+    static frz_code (*const ways[])(update_attempt *, const frz_entry *,
+                                    frz_error *) = {[FRZ_MODE_COLUMN_FILE] = update_entry,
+                                                    [FRZ_MODE_COPY_ON_WRITE] = rewrite_entry,
+                                                    [FRZ_MODE_MERGE_ON_READ] = update_move_entry};
+    update_source *source = a->job->plan.source;
+    if (source != NULL) {
         FRZ_TRY(start_source(a, err));
     }
     for (size_t i = 0; i < count; i++) {
-        FRZ_TRY(frz_progress(job->env, "update", i, count, err));
-        FRZ_TRY(build_entry(a, a->files.entries[i], err));
+        FRZ_TRY(frz_progress(a->job->env, "update", i, count, err));
+        FRZ_TRY(ways[a->job->mode](a, a->files.entries[i], err));
     }
-    FRZ_TRY(frz_progress(job->env, "update", count, count, err));
-    if (job->plan.source != NULL) {
-        FRZ_TRY(update_source_finish(job->plan.source, a->commit, err));
+    FRZ_TRY(frz_progress(a->job->env, "update", count, count, err));
+    if (source != NULL) {
+        FRZ_TRY(update_source_finish(source, a->commit, err));
+    }
+out:
+    return rc;
+}
+
+/* Chosen once: results of one mode are of no use for another. */
+static frz_code choose_mode(update_attempt *a, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    update_job *job = a->job;
+    frz_statement_estimate estimate;
+    if (a->commit->number == 1) {
+        FRZ_TRY(frz_write_mode_of(&a->commit->table->metadata, "update", &job->mode, err));
+    }
+    if (job->mode == FRZ_MODE_AUTO && job->plan.source != NULL) {
+        job->mode = FRZ_MODE_COLUMN_FILE; /* which rows it has is not known before it is read */
+    }
+    if (job->mode == FRZ_MODE_AUTO) {
+        FRZ_TRY(update_estimate(&job->plan, a->commit->table, a->commit->schema, &a->files,
+                                a->commit->arena, &estimate, err));
+        (void)frz_write_mode_find(frz_str_from(estimate.modes[estimate.cheapest].mode), &job->mode);
     }
 out:
     return rc;
@@ -353,11 +400,15 @@ static frz_code build(void *ctx, const frz_commit_attempt *attempt, frz_commit_p
     FRZ_TRY(frz_live_files_find(attempt->table, attempt->parent, attempt->schema, attempt->tree,
                                 prune, attempt->arena, &a.files, err));
     a.sync_each = frz_commit_sync_each(attempt, a.files.count);
+    FRZ_TRY(choose_mode(&a, err));
+    FRZ_TRY(update_moves_begin(&a, err));
     FRZ_TRY(build_entries(&a, err));
+    FRZ_TRY(update_moves_finish(&a, err));
     FRZ_TRY(frz_commit_vectors_finish(&a.vectors, a.sync_each, err));
     plan->operation = "overwrite";
     plan->nothing = plan->data_files == 0;
 out:
+    update_moves_end(&job->moves);
     frz_commit_vectors_reset(&a.vectors);
     frz_live_files_reset(&a.files);
     return rc;
@@ -380,10 +431,9 @@ static frz_code run(frz_catalog *catalog, const char *table, const frz_assignmen
         update_source_count(source, &report->source_rows, &report->source_unmatched);
     }
 out:
-    for (size_t i = 0; i < job.done_count; i++) {
-        update_result_reset(env, &job.done[i].result);
-    }
+    update_done_forget(&job);
     frz_free(env, job.done);
+    frz_free(env, job.moves.made);
     update_plan_unbind(&job.plan);
     frz_arena_reset(&job.arena);
     return rc;

@@ -5,6 +5,7 @@
 #ifndef FRZ_FILES_H
 #define FRZ_FILES_H
 
+#include "expr/expr.h"
 #include "format/parquet/parquet.h"
 #include "scan/scan_live.h"
 #include "type/type_value.h"
@@ -112,6 +113,36 @@ int64_t frz_live_rows_count(const frz_live_rows *rows, frz_row_range range);
 /* Take the others out of a column that begins with row first_row. */
 frz_code frz_live_rows_pick(const frz_live_rows *rows, const frz_type *type, int64_t first_row,
                             struct ArrowArray *array, frz_error *err);
+
+/* Rows of a data file by position, in the making. Zero bytes are an empty list. */
+typedef struct frz_row_list {
+    int64_t *rows;
+    size_t count, capacity;
+} frz_row_list;
+
+frz_code frz_row_list_add(const frz_env *env, frz_row_list *list, int64_t row, frz_error *err);
+/* Those that are deleted by position already. What delete files say of rows behind the end means
+ * nothing. */
+frz_code frz_row_list_add_deleted(const frz_env *env, frz_row_list *list, const frz_live *live,
+                                  int64_t record_count, frz_error *err);
+void frz_row_list_reset(const frz_env *env, frz_row_list *list);
+
+/* ---- rows that a condition selects (files_match.c) ---- */
+
+/* A condition bound to a schema. */
+typedef struct frz_condition {
+    frz_bound_expr *filter;    /* NULL: all rows */
+    const frz_type *read_type; /* what it reads, in the arena */
+} frz_condition;
+
+/* where NULL: all rows. Reset also after a failure. */
+frz_code frz_condition_bind(const frz_env *env, const frz_expr *where, const frz_schema *schema,
+                            frz_arena *arena, frz_condition *out, frz_error *err);
+void frz_condition_reset(frz_condition *condition);
+/* Add the live rows of an entry that match, in their order; only what the condition reads is read.
+ * It is not for all rows. */
+frz_code frz_match_rows(const frz_table *table, const frz_entry *entry, const frz_live *live,
+                        const frz_condition *condition, frz_row_list *rows, frz_error *err);
 
 /* ---- a data file written anew (files_rewrite.c, files_entry.c) ---- */
 

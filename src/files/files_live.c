@@ -139,3 +139,39 @@ out:
     frz_free(env, bits);
     return rc;
 }
+
+/* ---- lists of rows ---- */
+
+frz_code frz_row_list_add(const frz_env *env, frz_row_list *list, int64_t row, frz_error *err)
+{
+    frz_code rc = FRZ_GROW(env, &list->rows, &list->capacity, list->count, err);
+    if (rc == FRZ_OK) {
+        list->rows[list->count++] = row;
+    }
+    return rc;
+}
+
+frz_code frz_row_list_add_deleted(const frz_env *env, frz_row_list *list, const frz_live *live,
+                                  int64_t record_count, frz_error *err)
+{
+    const frz_positions *positions =
+        live->found == NULL ? NULL : frz_file_deletes_positions(live->found);
+    frz_row_range run = {0, 0};
+    while (positions != NULL && frz_positions_next_run(positions, run.end, &run) &&
+           run.start < record_count) {
+        run.end = FRZ_MIN(run.end, record_count);
+        for (int64_t row = run.start; row < run.end; row++) {
+            frz_code rc = frz_row_list_add(env, list, row, err);
+            if (rc != FRZ_OK) {
+                return rc;
+            }
+        }
+    }
+    return FRZ_OK;
+}
+
+void frz_row_list_reset(const frz_env *env, frz_row_list *list)
+{
+    frz_free(env, list->rows);
+    *list = (frz_row_list){0};
+}

@@ -63,7 +63,7 @@ frz_code frz_key_map_put(frz_key_map *map, frz_key key, size_t value, bool *adde
 
 /* ---- validation ---- */
 
-/* Row ids of one base file as ascending runs; in file order they need not ascend. */
+/* Row ids of live rows of one base file as ascending runs; in file order they need not ascend. */
 typedef struct frz_row_runs {
     frz_row_range *runs;
     size_t count, capacity;
@@ -76,7 +76,7 @@ typedef struct frz_validation {
     void *ctx;
     int64_t findings;
     frz_key_map done;    /* checks that need not be made again */
-    frz_key_map runs_of; /* base file -> index into runs */
+    frz_key_map runs_of; /* base file with its vector -> index into runs */
     frz_row_runs *runs;
     size_t run_count, run_capacity;
 } frz_validation;

@@ -367,44 +367,85 @@ out:
 typedef struct runs_reader {
     frz_validation *v;
     const frz_entry *entry;
+    const frz_live_rows *rows;
     frz_row_runs *runs;
 } runs_reader;
 
-static frz_code visit_row_ids(void *ctx, const frz_batch *batch, frz_error *err)
+/* A row that is not live may be live elsewhere: merge-on-read moves it. */
+static frz_code add_row_id(const runs_reader *reader, int64_t row, int64_t id, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    runs_reader *reader = ctx;
     frz_row_runs *runs = reader->runs;
-    const struct ArrowArray *array = batch->array.children[0];
-    for (int64_t i = 0; i < array->length; i++) {
-        int64_t id = frz_is_null(array, i)
-                         ? frz_maintain_sum(reader->entry->first_row_id, batch->first_row + i)
-                         : frz_get_i64(array, i);
-        if (runs->count > 0 && runs->runs[runs->count - 1].end == id) {
-            runs->runs[runs->count - 1].end++;
-            continue;
-        }
-        FRZ_TRY(FRZ_GROW(reader->v->env, &runs->runs, &runs->capacity, runs->count, err));
-        runs->runs[runs->count++] = (frz_row_range){id, id < INT64_MAX ? id + 1 : id};
+    if (reader->rows->bits != NULL && !frz_bit_get(reader->rows->bits, row)) {
+        return FRZ_OK;
     }
+    if (runs->count > 0 && runs->runs[runs->count - 1].end == id) {
+        runs->runs[runs->count - 1].end++;
+        return FRZ_OK;
+    }
+    FRZ_TRY(FRZ_GROW(reader->v->env, &runs->runs, &runs->capacity, runs->count, err));
+    runs->runs[runs->count++] = (frz_row_range){id, id < INT64_MAX ? id + 1 : id};
 out:
     return rc;
 }
 
-/* Remember the row ids that a base file stores itself. */
+static frz_code visit_row_ids(void *ctx, const frz_batch *batch, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const runs_reader *reader = ctx;
+    const struct ArrowArray *array = batch->array.children[0];
+    for (int64_t i = 0; i < array->length && rc == FRZ_OK; i++) {
+        int64_t row = batch->first_row + i;
+        int64_t id = frz_is_null(array, i) ? frz_maintain_sum(reader->entry->first_row_id, row)
+                                           : frz_get_i64(array, i);
+        rc = add_row_id(reader, row, id, err);
+    }
+    return rc;
+}
+
+static frz_code count_row_ids(const runs_reader *reader, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    for (int64_t i = 0; i < reader->entry->record_count && rc == FRZ_OK; i++) {
+        rc = add_row_id(reader, i, frz_maintain_sum(reader->entry->first_row_id, i), err);
+    }
+    return rc;
+}
+
+/* Of a file, and of the rows that its own vector deletes. Delete files are not in it: snapshots are
+ * checked newest first, and older ones have no more of them. */
+static frz_key runs_key(const frz_validate_item *item)
+{
+    const frz_entry *entry = item->entry;
+    frz_key key = frz_key_of("row ids");
+    frz_key_i64(&key, (int64_t)item->where.a);
+    frz_key_i64(&key, (int64_t)item->where.b);
+    frz_key_i64(&key, entry->first_row_id);
+    if (entry->has_deletion_vector) {
+        frz_key_str(&key, entry->deletion_vector.location);
+        frz_key_i64(&key, entry->deletion_vector.offset);
+    }
+    return key;
+}
+
+/* Remember the row ids of live rows, unless they are all those of the entry. */
 static frz_code read_row_ids(frz_validation *v, const frz_validate_item *item,
                              const frz_data_file *base, const frz_live_rows *rows, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    if (base == NULL || !frz_data_file_has_field(base, FRZ_ID_ROW_ID) ||
-        frz_key_map_get(&v->runs_of, item->where, NULL)) {
+    frz_key key = runs_key(item);
+    bool stored = base != NULL && frz_data_file_has_field(base, FRZ_ID_ROW_ID);
+    if (base == NULL || (!stored && (rows->bits == NULL || item->entry->first_row_id < 0)) ||
+        frz_key_map_get(&v->runs_of, key, NULL)) {
         return FRZ_OK;
     }
     FRZ_TRY(FRZ_GROW(v->env, &v->runs, &v->run_capacity, v->run_count, err));
-    FRZ_TRY(frz_key_map_put(&v->runs_of, item->where, v->run_count, NULL, err));
+    FRZ_TRY(frz_key_map_put(&v->runs_of, key, v->run_count, NULL, err));
     v->runs[v->run_count] = (frz_row_runs){0};
-    runs_reader reader = {v, item->entry, &v->runs[v->run_count++]};
-    rc = read_columns(v->env, base, rows, &frz_field_row_id, 1, visit_row_ids, &reader, err);
+    runs_reader reader = {v, item->entry, rows, &v->runs[v->run_count++]};
+    rc = stored
+             ? read_columns(v->env, base, rows, &frz_field_row_id, 1, visit_row_ids, &reader, err)
+             : count_row_ids(&reader, err);
     rc = frz_validate_failure(v, frz_data_file_location(base), rc, err);
 out:
     return rc;
@@ -471,7 +512,7 @@ static frz_code add_runs_of(frz_validation *v, owned_runs *runs, const frz_valid
     size_t index;
     const frz_entry *entry = item->entry;
     int64_t end;
-    if (!frz_key_map_get(&v->runs_of, item->where, &index)) {
+    if (!frz_key_map_get(&v->runs_of, runs_key(item), &index)) {
         bool sound = entry->first_row_id >= 0 && entry->record_count > 0 &&
                      frz_add_i64(entry->first_row_id, entry->record_count, &end);
         return sound ? add_run(v, runs, item, (frz_row_range){entry->first_row_id, end}, err)

@@ -28,11 +28,11 @@ static frz_code update(frz_catalog *catalog, const sql_statement *statement,
                                    err);
 }
 
-frz_code sql_update(frz_catalog *catalog, const sql_statement *statement, frz_commit_report *report,
-                    frz_error *err)
+/* Free with frz_free. */
+static frz_code assignments_of(const frz_env *env, const sql_statement *statement,
+                               frz_assignment **out, frz_error *err)
 {
-    frz_assignment *assignments =
-        frz_alloc_zero(catalog->env, statement->set_count, sizeof *assignments);
+    frz_assignment *assignments = frz_alloc_zero(env, statement->set_count, sizeof *assignments);
     if (assignments == NULL) {
         return frz_fail_nomem(err, statement->set_count * sizeof *assignments);
     }
@@ -40,7 +40,42 @@ frz_code sql_update(frz_catalog *catalog, const sql_statement *statement, frz_co
         assignments[i].column = statement->sets[i].column;
         assignments[i].expression = statement->sets[i].value.text;
     }
-    frz_code rc = update(catalog, statement, assignments, report, err);
+    *out = assignments;
+    return FRZ_OK;
+}
+
+frz_code sql_explain_change(const frz_table *table, const sql_statement *statement,
+                            struct ArrowArrayStream *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_assignment *assignments = NULL;
+    frz_statement_estimate estimate;
+    if (statement->rows.file != NULL || statement->rows.table != NULL) {
+        rc = frz_fail(err, FRZ_E_UNSUPPORTED, "unsupported: EXPLAIN of an UPDATE with FROM");
+        goto out;
+    }
+    if (statement->verb == SQL_DELETE) {
+        FRZ_TRY(frz_delete_estimate(table, statement->where.text, &estimate, err));
+    } else {
+        FRZ_TRY(assignments_of(table->env, statement, &assignments, err));
+        FRZ_TRY(frz_update_estimate(table, assignments, statement->set_count, statement->where.text,
+                                    &estimate, err));
+    }
+    FRZ_TRY(sql_explain_modes(table->env, &estimate, out, err));
+out:
+    frz_free(table->env, assignments);
+    return rc;
+}
+
+frz_code sql_update(frz_catalog *catalog, const sql_statement *statement, frz_commit_report *report,
+                    frz_error *err)
+{
+    frz_assignment *assignments = NULL;
+    frz_code rc = assignments_of(catalog->env, statement, &assignments, err);
+    if (rc != FRZ_OK) {
+        return rc;
+    }
+    rc = update(catalog, statement, assignments, report, err);
     frz_free(catalog->env, assignments);
     return rc;
 }

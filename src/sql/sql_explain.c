@@ -1,6 +1,6 @@
 /*
  * EXPLAIN SELECT: what a scan would read and what it would leave out at each level, as rows. The
- * plan is gone through, no data file is opened.
+ * plan is gone through, no data file is opened. EXPLAIN UPDATE and DELETE: what each mode costs.
  */
 #include "frazil/plan.h"
 #include "sql/sql_internal.h"
@@ -134,6 +134,29 @@ static frz_code set_type(answer *a, frz_error *err)
     return frz_type_struct_of(&a->arena, fields, FRZ_ARRAY_COUNT(fields), &a->type, err);
 }
 
+/* Takes the answer over, also on failure. */
+static frz_code answer_give(answer *a, frz_code rc, struct ArrowArrayStream *out, frz_error *err)
+{
+    static const frz_stream_ops ops = {answer_schema, answer_next, answer_free};
+    if (rc != FRZ_OK) {
+        answer_free(a);
+        return rc;
+    }
+    return frz_stream_make(a->env, &ops, a, out, err);
+}
+
+static frz_code answer_new(const frz_env *env, answer **out, frz_error *err)
+{
+    answer *a = frz_alloc_zero(env, 1, sizeof *a);
+    if (a == NULL) {
+        return frz_fail_nomem(err, sizeof *a);
+    }
+    a->env = env;
+    frz_arena_init(&a->arena, env, FRZ_ARENA_NO_LIMIT);
+    *out = a;
+    return FRZ_OK;
+}
+
 static frz_code fill(answer *a, frz_table *table, const frz_plan_options *options, frz_error *err)
 {
     frz_code rc = FRZ_OK;
@@ -160,24 +183,73 @@ frz_code sql_explain_read(frz_table *table, const frz_snapshot_choice *choice,
                           const char *const *columns, size_t count, const char *where,
                           struct ArrowArrayStream *out, frz_error *err)
 {
-    static const frz_stream_ops ops = {answer_schema, answer_next, answer_free};
     frz_plan_options options = FRZ_PLAN_OPTIONS_INIT;
-    answer *a = frz_alloc_zero(table->env, 1, sizeof *a);
-    if (a == NULL) {
-        return frz_fail_nomem(err, sizeof *a);
+    answer *a = NULL;
+    frz_code rc = answer_new(table->env, &a, err);
+    if (rc != FRZ_OK) {
+        return rc;
     }
-    a->env = table->env;
-    frz_arena_init(&a->arena, table->env, FRZ_ARENA_NO_LIMIT);
     options.columns = columns;
     options.column_count = count;
     options.where = where;
     options.snapshot_id = choice->snapshot_id;
     options.as_of = choice->as_of;
     options.ref = choice->ref;
-    frz_code rc = fill(a, table, &options, err);
-    if (rc != FRZ_OK) {
-        answer_free(a);
-        return rc;
+    return answer_give(a, fill(a, table, &options, err), out, err);
+}
+
+/* ---- modes ---- */
+
+static const char *const mode_columns[] = {
+    "rows", "data_files", "files_written", "bytes_written", "bytes_read", "read_tax", "cost"};
+
+static frz_code set_mode_type(answer *a, frz_error *err)
+{
+    frz_field fields[FRZ_ARRAY_COUNT(mode_columns) + 2] = {
+        {.id = FRZ_ID_NONE,
+         .name = FRZ_STR("mode"),
+         .required = true,
+         .type = frz_type_primitive(FRZ_TYPE_STRING)},
+        {.id = FRZ_ID_NONE,
+         .name = FRZ_STR("auto"),
+         .required = true,
+         .type = frz_type_primitive(FRZ_TYPE_BOOLEAN)}};
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(mode_columns); i++) {
+        fields[i + 2] = (frz_field){.id = FRZ_ID_NONE,
+                                    .name = frz_str_from(mode_columns[i]),
+                                    .required = true,
+                                    .type = frz_type_primitive(FRZ_TYPE_LONG)};
     }
-    return frz_stream_make(a->env, &ops, a, out, err);
+    return frz_type_struct_of(&a->arena, fields, FRZ_ARRAY_COUNT(fields), &a->type, err);
+}
+
+static frz_code fill_modes(answer *a, const frz_statement_estimate *e, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_builder *rows = NULL;
+    FRZ_TRY(set_mode_type(a, err));
+    FRZ_TRY(frz_builder_new(a->env, a->type, &rows, err));
+    for (size_t i = 0; i < e->mode_count; i++) {
+        const frz_mode_estimate *m = &e->modes[i];
+        const int64_t figures[] = {e->rows,       e->data_files, m->files_written, m->bytes_written,
+                                   m->bytes_read, m->read_tax,   m->cost};
+        FRZ_TRY(frz_builder_bytes(frz_builder_child(rows, 0), frz_str_from(m->mode), err));
+        FRZ_TRY(frz_builder_bool(frz_builder_child(rows, 1), i == e->cheapest, err));
+        for (size_t k = 0; k < FRZ_ARRAY_COUNT(figures); k++) {
+            FRZ_TRY(frz_builder_i64(frz_builder_child(rows, k + 2), figures[k], err));
+        }
+        FRZ_TRY(frz_builder_end(rows, err));
+    }
+    rc = frz_builder_finish(rows, &a->batch, err);
+out:
+    frz_builder_free(rows);
+    return rc;
+}
+
+frz_code sql_explain_modes(const frz_env *env, const frz_statement_estimate *estimate,
+                           struct ArrowArrayStream *out, frz_error *err)
+{
+    answer *a = NULL;
+    frz_code rc = answer_new(env, &a, err);
+    return rc == FRZ_OK ? answer_give(a, fill_modes(a, estimate, err), out, err) : rc;
 }

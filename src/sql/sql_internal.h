@@ -5,6 +5,7 @@
 #define FRZ_SQL_INTERNAL_H
 
 #include "expr/expr.h"
+#include "frazil/modes.h"
 #include "frazil/scan.h"
 #include "frazil/sql.h"
 #include "frazil/stream.h"
@@ -125,6 +126,9 @@ frz_code sql_select(const frz_env *env, frz_table *table, const frz_table_view *
 frz_code sql_explain_select(frz_table *table, const frz_table_view *view,
                             const sql_statement *statement, struct ArrowArrayStream *out,
                             frz_error *err);
+/* EXPLAIN of an UPDATE or a DELETE: what each mode would cost, as rows. */
+frz_code sql_explain_change(const frz_table *table, const sql_statement *statement,
+                            struct ArrowArrayStream *out, frz_error *err);
 frz_code sql_update(frz_catalog *catalog, const sql_statement *statement, frz_commit_report *report,
                     frz_error *err);
 frz_code sql_delete(frz_catalog *catalog, const sql_statement *statement, frz_commit_report *report,
@@ -174,6 +178,10 @@ frz_code sql_properties_follow(const frz_commit_attempt *attempt, const sql_colu
                                const frz_str *new_name, frz_commit_plan *plan, frz_error *err);
 
 /* ---- plans (sql_explain.c) ---- */
+
+/* The answer as a stream. */
+frz_code sql_explain_modes(const frz_env *env, const frz_statement_estimate *estimate,
+                           struct ArrowArrayStream *out, frz_error *err);
 
 /* The plan of a read of these columns, gone through, as rows. */
 frz_code sql_explain_read(frz_table *table, const frz_snapshot_choice *choice,

@@ -56,6 +56,26 @@ out:
     return rc;
 }
 
+static frz_code explain_change(frz_catalog *catalog, frz_table *table,
+                               const sql_statement *statement, frz_sql_result *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_table *loaded = NULL;
+    if (statement->verb != SQL_UPDATE && statement->verb != SQL_DELETE) {
+        return frz_fail(err, FRZ_E_UNSUPPORTED,
+                        "unsupported: EXPLAIN of anything but SELECT, UPDATE and DELETE");
+    }
+    if (table == NULL) {
+        FRZ_TRY(frz_catalog_load_table(catalog, statement->table, &loaded, err));
+        table = loaded;
+    }
+    FRZ_TRY(sql_explain_change(table, statement, &out->rows, err));
+    out->kind = FRZ_SQL_ROWS;
+out:
+    frz_table_unref(loaded);
+    return rc;
+}
+
 static frz_code run_insert(frz_catalog *catalog, const sql_statement *statement, frz_arena *arena,
                            frz_sql_result *out, frz_error *err)
 {
@@ -88,8 +108,7 @@ frz_code frz_sql_run(frz_catalog *catalog, frz_table *table, const char *stateme
     if (parsed.verb == SQL_SELECT) {
         FRZ_TRY(run_select(catalog, table, &parsed, &arena, &result, err));
     } else if (parsed.explain) {
-        rc = frz_fail(err, FRZ_E_UNSUPPORTED, "unsupported: EXPLAIN of anything but a SELECT");
-        goto out;
+        FRZ_TRY(explain_change(catalog, table, &parsed, &result, err));
     } else if (table != NULL) {
         rc = frz_fail(err, FRZ_E_ARGUMENT, "the table is read-only");
         frz_hint(err, "it was opened from a metadata file; changes go through a catalog");

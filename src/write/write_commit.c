@@ -44,6 +44,20 @@ frz_code frz_commit_track(const frz_commit_attempt *attempt, const char *locatio
     return FRZ_OK;
 }
 
+void frz_commit_drop(const frz_commit_attempt *attempt, const char *location)
+{
+    frz_commit *commit = attempt->commit;
+    for (size_t i = commit->file_count; i-- > 0;) { /* it is one of the last */
+        frz_written_file *file = &commit->files[i];
+        if (strcmp(file->location, location) == 0) {
+            (void)frz_file_remove(commit->env, location, NULL); /* best effort, as any removal */
+            frz_free(commit->env, file->location);
+            memmove(file, file + 1, (--commit->file_count - i) * sizeof *file);
+            return;
+        }
+    }
+}
+
 bool frz_commit_sync_each(const frz_commit_attempt *attempt, size_t files)
 {
     bool each = attempt->durable && files <= FRZ_SYNC_EACH_MAX;

@@ -96,6 +96,8 @@ frz_code frz_commit_create(frz_catalog *catalog, const char *table_name,
  * may be used again by a later one. */
 frz_code frz_commit_track(const frz_commit_attempt *attempt, const char *location, int64_t bytes,
                           bool is_data, frz_error *err);
+/* Remove a file that no attempt will use. */
+void frz_commit_drop(const frz_commit_attempt *attempt, const char *location);
 /* Whether each of so many new data files is to be synced on its own; if not, the loop makes all
  * durable at once. */
 bool frz_commit_sync_each(const frz_commit_attempt *attempt, size_t files);
@@ -146,6 +148,23 @@ frz_code frz_write_parquet_options(const frz_metadata *metadata,
                                    struct frz_parquet_write_options *out, frz_error *err);
 /* write.target-file-size-bytes: a new data file that has so many is ended. */
 frz_code frz_write_target_bytes(const frz_metadata *metadata, int64_t *out, frz_error *err);
+
+/* How a statement puts its changes into data files. */
+typedef enum frz_write_mode {
+    FRZ_MODE_AUTO,
+    FRZ_MODE_COLUMN_FILE,
+    FRZ_MODE_COPY_ON_WRITE,
+    FRZ_MODE_MERGE_ON_READ
+} frz_write_mode;
+
+/* write.STATEMENT.mode, of "update", "delete" or "merge". */
+frz_code frz_write_mode_of(const frz_metadata *metadata, const char *statement, frz_write_mode *out,
+                           frz_error *err);
+const char *frz_write_mode_name(frz_write_mode mode);
+/* False if there is none of this name, whatever its case. */
+bool frz_write_mode_find(frz_str name, frz_write_mode *out);
+/* write.auto.reads-per-write: how often a table is read between two statements that change it. */
+frz_code frz_write_reads(const frz_metadata *metadata, int64_t *out, frz_error *err);
 
 /* FRZ_E_ARGUMENT for a property that is not the user's to set. */
 frz_code frz_write_check_key(frz_str key, frz_error *err);

@@ -2,6 +2,8 @@
  * Table properties that say how data files are written: write.durability and write.parquet.*.
  * Names and values are Iceberg's where it has them. spec: table properties, write properties
  */
+#include <stdio.h>
+
 #include "format/parquet/parquet.h"
 #include "write/write_internal.h"
 
@@ -12,6 +14,8 @@
 #define TARGET_BYTES (INT64_C(512) << 20)
 #define TARGET_BYTES_MAX (INT64_C(1) << 50)
 #define LEVEL_UNSET INT64_MIN
+#define READS_PER_WRITE 4
+#define READS_PER_WRITE_MAX 1000000
 
 /* Codecs by the names that Iceberg gives them, with the levels that each understands. */
 static const struct {
@@ -133,6 +137,53 @@ frz_code frz_write_target_bytes(const frz_metadata *metadata, int64_t *out, frz_
                              TARGET_BYTES_MAX, out, err);
 }
 
+/* ---- modes ---- */
+
+static const char *const mode_names[] = {[FRZ_MODE_AUTO] = "auto",
+                                         [FRZ_MODE_COLUMN_FILE] = "column-file",
+                                         [FRZ_MODE_COPY_ON_WRITE] = "copy-on-write",
+                                         [FRZ_MODE_MERGE_ON_READ] = "merge-on-read"};
+
+const char *frz_write_mode_name(frz_write_mode mode)
+{
+    return mode_names[mode];
+}
+
+bool frz_write_mode_find(frz_str name, frz_write_mode *out)
+{
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(mode_names); i++) {
+        if (frz_str_equal_nocase(name, frz_str_from(mode_names[i]))) {
+            *out = (frz_write_mode)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+frz_code frz_write_reads(const frz_metadata *metadata, int64_t *out, frz_error *err)
+{
+    return property_in_range(metadata, "write.auto.reads-per-write", READS_PER_WRITE, 0,
+                             READS_PER_WRITE_MAX, out, err);
+}
+
+frz_code frz_write_mode_of(const frz_metadata *metadata, const char *statement, frz_write_mode *out,
+                           frz_error *err)
+{
+    char key[64];
+    frz_write_mode mode;
+    bool deletes = strcmp(statement, "delete") == 0; /* no row has new values */
+    snprintf(key, sizeof key, "write.%s.mode", statement);
+    frz_str value = frz_metadata_property(metadata, key, mode_names[FRZ_MODE_AUTO]);
+    if (frz_write_mode_find(value, &mode) && !(deletes && mode == FRZ_MODE_COLUMN_FILE)) {
+        *out = mode;
+        return FRZ_OK;
+    }
+    return frz_fail(err, FRZ_E_ARGUMENT,
+                    "table property %s: expected auto, %scopy-on-write or merge-on-read, found "
+                    "\"%.*s\"",
+                    key, deletes ? "" : "column-file, ", FRZ_STR_ARG(value));
+}
+
 /* ---- commits ---- */
 
 frz_code frz_write_retry_limits(const frz_metadata *metadata, frz_retry_limits *out, frz_error *err)
@@ -201,9 +252,14 @@ frz_code frz_write_check_properties(const frz_metadata *metadata, frz_error *err
 {
     frz_code rc = FRZ_OK;
     bool durable;
-    int64_t versions, root_limit, target_bytes;
+    int64_t versions, root_limit, target_bytes, reads;
     frz_retry_limits limits;
+    frz_write_mode mode;
     frz_parquet_write_options options;
+    FRZ_TRY(frz_write_mode_of(metadata, "update", &mode, err));
+    FRZ_TRY(frz_write_mode_of(metadata, "delete", &mode, err));
+    FRZ_TRY(frz_write_mode_of(metadata, "merge", &mode, err));
+    FRZ_TRY(frz_write_reads(metadata, &reads, err));
     FRZ_TRY(frz_write_durable(metadata, &durable, err));
     FRZ_TRY(frz_write_parquet_options(metadata, &options, err));
     FRZ_TRY(frz_write_target_bytes(metadata, &target_bytes, err));

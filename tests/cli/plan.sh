@@ -26,7 +26,7 @@ try plan db.wide --json --where "id < 3"
 try plan db.wide --json --row-groups --columns c_2
 try sql "EXPLAIN SELECT id, c_1 + 1 FROM db.wide WHERE c_2 IS NOT NULL LIMIT 3" --format csv
 try sql "EXPLAIN SELECT count(*) FROM db.wide FOR VERSION AS OF 7"
-try sql "explain update db.wide set c_1 = 1"
+try sql "explain alter table db.wide drop column c_1"
 try sql "EXPLAIN SELECT * FROM db.wide.files"
 try sql "EXPLAIN SHOW TABLES"
 frazil plan db.wide --columns id --where "id = 2" --split-size 1 --tasks >tasks

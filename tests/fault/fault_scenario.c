@@ -17,7 +17,16 @@
 #include "frazil/sql.h"
 #include "type/type_value.h"
 
-enum { BASE_EMPTY, BASE_IMPORTED, BASE_UPDATED, BASE_DELETED, BASE_LITTERED };
+/* The last two: updated, with copy-on-write from now on; deleted, with merge-on-read. */
+enum {
+    BASE_EMPTY,
+    BASE_IMPORTED,
+    BASE_UPDATED,
+    BASE_DELETED,
+    BASE_LITTERED,
+    BASE_REWRITING,
+    BASE_MOVING
+};
 
 #define ROWS 80
 #define SUM_IMPORTED 3160.0 /* a is id: 0 to 79 */
@@ -155,20 +164,25 @@ static frz_code run_delete(const frz_env *env, const char *folder, frz_error *er
     return rc;
 }
 
-/* From now on every entry is in a leaf. */
-static frz_code empty_root(const frz_env *env, const char *folder, frz_error *err)
+static frz_code set_property(const frz_env *env, const char *folder, const char *key,
+                             const char *value, frz_error *err)
 {
     frz_catalog *catalog = NULL;
     frz_sql_result result;
+    char sql[256];
+    snprintf(sql, sizeof sql, "ALTER TABLE db.t SET TBLPROPERTIES ('%s' = '%s')", key, value);
     frz_code rc = open_catalog(env, folder, &catalog, err);
     if (rc == FRZ_OK) {
-        rc = frz_sql_run(catalog, NULL,
-                         "ALTER TABLE db.t SET TBLPROPERTIES "
-                         "('write.root-manifest.max-entries' = '0')",
-                         &result, err);
+        rc = frz_sql_run(catalog, NULL, sql, &result, err);
     }
     frz_catalog_close(catalog);
     return rc;
+}
+
+static frz_code set_modes(const frz_env *env, const char *folder, const char *mode, frz_error *err)
+{
+    frz_code rc = set_property(env, folder, "write.update.mode", mode, err);
+    return rc == FRZ_OK ? set_property(env, folder, "write.delete.mode", mode, err) : rc;
 }
 
 static frz_code run_append(const frz_env *env, const char *folder, frz_error *err)
@@ -231,6 +245,11 @@ const fault_scenario scenarios[] = {
     {"update some in leaves", run_update_some, SUM_DELETED, SUM_DELETED - 999.0 * ROWS / 2,
      BASE_DELETED, 0},
     {"compact leaves", run_compact, SUM_DELETED, SUM_DELETED, BASE_DELETED, 0},
+    {"update some by copy-on-write", run_update_some, SUM_UPDATED, SUM_UPDATED - 999.0 * ROWS / 2,
+     BASE_REWRITING, 0},
+    {"delete by copy-on-write", run_delete, SUM_UPDATED, SUM_DELETED, BASE_REWRITING, 0},
+    {"update some by merge-on-read", run_update_some, SUM_DELETED, SUM_DELETED - 999.0 * ROWS / 2,
+     BASE_MOVING, 0},
     {"append", run_append, SUM_IMPORTED, 2 * SUM_IMPORTED, BASE_IMPORTED, 1},
     {"update by key", run_update_by_key, SUM_IMPORTED, SUM_UPDATED, BASE_IMPORTED, 0},
     {"update by key on disk", run_update_spilled, SUM_IMPORTED, SUM_UPDATED, BASE_IMPORTED, 0},
@@ -379,9 +398,14 @@ int scenario_reset(const fault_scenario *scenario, char folder[SCENARIO_PATH])
     if (rc == FRZ_OK && scenario->base >= BASE_UPDATED) {
         rc = run_update_all(env, folder, &err);
     }
-    if (rc == FRZ_OK && scenario->base >= BASE_DELETED) {
-        rc = empty_root(env, folder, &err);
+    if (rc == FRZ_OK && scenario->base >= BASE_DELETED && scenario->base != BASE_REWRITING) {
+        /* from now on every entry is in a leaf */
+        rc = set_property(env, folder, "write.root-manifest.max-entries", "0", &err);
         rc = rc == FRZ_OK ? run_delete(env, folder, &err) : rc;
+    }
+    if (rc == FRZ_OK && scenario->base >= BASE_REWRITING) {
+        bool moves = scenario->base == BASE_MOVING;
+        rc = set_modes(env, folder, moves ? "merge-on-read" : "copy-on-write", &err);
     }
     if (rc == FRZ_OK && scenario->base == BASE_LITTERED &&
         shell(

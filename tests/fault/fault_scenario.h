@@ -19,7 +19,7 @@ typedef struct fault_scenario {
 } fault_scenario;
 
 /* Operations: import, update all, update some, compact; delete, and updates and compaction after
- * it; append; expiry and the removal of orphans. */
+ * it; updates and a delete in other modes; append; expiry and the removal of orphans. */
 extern const fault_scenario scenarios[];
 extern const size_t scenario_count;
 

@@ -76,6 +76,19 @@ class Story:
         self.rows = rows
         self.verify()
 
+    def delete(self, where, matches):
+        """The same of a DELETE that has rows to delete."""
+        self.report = self.warehouse.sql(f"DELETE FROM {self.name} WHERE {where}")
+        self.sequence += 1
+        self.rows = [row for row in self.rows if not matches(row)]
+        self.verify()
+
+    def set(self, **properties):
+        """Table properties, dots written as two underscores and dashes as one."""
+        for name, value in properties.items():
+            key = name.replace("__", ".").replace("_", "-")
+            self.warehouse.sql(f"ALTER TABLE {self.name} SET TBLPROPERTIES ('{key}' = '{value}')")
+
     def add_column(self, column, kind):
         self.warehouse.sql(f"ALTER TABLE {self.name} ADD COLUMN {column} {kind}")
         self.rows = [{**row, column: None} for row in self.rows]

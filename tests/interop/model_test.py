@@ -165,6 +165,13 @@ class Model:
             row.update({name: function(row) for name, function in functions.items()})
             row["_last_updated_sequence_number"] = number
 
+    def mode(self):
+        """One of its own for each kind of statement."""
+        statement = self.random.choice(["update", "delete"])
+        modes = ["copy-on-write", "merge-on-read", "auto"] + ["column-file"] * (statement == "update")
+        self.sql(f"ALTER TABLE db.t SET TBLPROPERTIES "
+                 f"('write.{statement}.mode' = '{self.random.choice(modes)}')")
+
     def delete(self):
         by, rest = self.random.randint(3, 9), self.random.randint(0, 8)
         self.sql(f"DELETE FROM db.t WHERE k % {by} = {rest}")
@@ -233,7 +240,7 @@ class Model:
                 del row[name]
 
     def step(self):
-        steps = [self.update] * 6 + [self.delete] * 2 + [self.append] * 2 + [
+        steps = [self.update] * 6 + [self.delete] * 2 + [self.append] * 2 + [self.mode] * 3 + [
             self.compact, self.expire, self.leaves, self.add_column, self.rename_column, self.drop_column]
         self.random.choice(steps)()
         self.check()
