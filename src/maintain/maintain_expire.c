@@ -8,8 +8,7 @@
  *  2. Files are removed only after the catalog has confirmed the version without the snapshots.
  * That version is the one the files were compared with; later ones are made from it and cannot
  * reach what it does not.
- *  3. Attempts add up: what one attempt found to be reached stays, also if a later attempt finds
- *     that its snapshot goes. Such files are left to the removal of orphans.
+ *  3. Each attempt compares anew: what an earlier one found to be reached may be so no longer.
  *
  * spec: Snapshot Retention Policy
  */
@@ -22,11 +21,12 @@
 typedef struct expire_job {
     const frz_env *env;
     const frz_expire_options *options;
+    /* of the attempt */
     frz_removal *removal;
-    frz_reach kept, gone; /* over all attempts */
-    frz_arena arena;      /* of the attempt's expired */
+    frz_reach kept, gone;
+    frz_arena arena; /* of expired */
     frz_expired expired;
-    int64_t unreadable; /* of the attempt's */
+    int64_t unreadable;
 } expire_job;
 
 static frz_code keep_file(void *ctx, frz_removed kind, frz_str location, frz_error *err)
@@ -38,6 +38,23 @@ static frz_code keep_file(void *ctx, frz_removed kind, frz_str location, frz_err
 static frz_code offer_file(void *ctx, frz_removed kind, frz_str location, frz_error *err)
 {
     return frz_removal_offer(((expire_job *)ctx)->removal, kind, location, err);
+}
+
+static void forget_files(expire_job *job)
+{
+    frz_reach_reset(&job->kept);
+    frz_reach_reset(&job->gone);
+    frz_removal_free(job->removal);
+    job->removal = NULL;
+    job->unreadable = 0;
+}
+
+static frz_code start_over(expire_job *job, frz_error *err)
+{
+    forget_files(job);
+    frz_reach_init(&job->kept, job->env, keep_file, job);
+    frz_reach_init(&job->gone, job->env, offer_file, job);
+    return frz_removal_new(job->env, FRZ_REMOVAL_MEMORY, &job->removal, err);
 }
 
 /* ---- what goes ---- */
@@ -154,13 +171,13 @@ static frz_code expire_build(void *ctx, const frz_commit_attempt *attempt, frz_c
     const frz_metadata *metadata = &attempt->table->metadata;
     frz_retention_rules rules = {0};
     frz_retention retention = {0};
+    FRZ_TRY(start_over(job, err));
     FRZ_TRY(frz_limit_check_removal(metadata, err));
     FRZ_TRY(read_rules(job, metadata, &rules, err));
     FRZ_TRY(frz_retention_decide(metadata, &rules, attempt->arena, &retention, err));
     FRZ_TRY(name_expired(job, metadata, &retention, err));
     plan->expired = job->expired;
     plan->nothing = job->expired.snapshot_count + job->expired.ref_count == 0;
-    job->unreadable = 0;
     if (!plan->nothing) {
         FRZ_TRY(walk_snapshots(job, attempt->table, &retention, true, err));
         FRZ_TRY(walk_snapshots(job, attempt->table, &retention, false, err));
@@ -220,16 +237,13 @@ frz_code frz_expire(frz_catalog *catalog, const char *table, const frz_expire_op
     frz_arena_init(&job.arena, job.env, FRZ_ARENA_NO_LIMIT);
     frz_reach_init(&job.kept, job.env, keep_file, &job);
     frz_reach_init(&job.gone, job.env, offer_file, &job);
-    FRZ_TRY(frz_removal_new(job.env, FRZ_REMOVAL_MEMORY, &job.removal, err));
     FRZ_TRY(frz_commit_run(catalog, table, expire_build, &job, NULL, err));
     FRZ_TRY(remove_files(&job, &figures, err));
     if (report != NULL) {
         *report = figures;
     }
 out:
-    frz_reach_reset(&job.kept);
-    frz_reach_reset(&job.gone);
-    frz_removal_free(job.removal);
+    forget_files(&job);
     frz_arena_reset(&job.arena);
     return frz_context(err, rc, "expiring snapshots of table %s", table);
 }

@@ -364,6 +364,12 @@ static void step_orphans(fixture *f, frz_catalog *catalog)
 static void step_property(fixture *f, frz_catalog *catalog)
 {
     static const char *const properties[] = {
+        "'write.update.mode' = 'column-file'",
+        "'write.update.mode' = 'copy-on-write'",
+        "'write.update.mode' = 'merge-on-read'",
+        "'write.update.mode' = 'auto'",
+        "'write.delete.mode' = 'copy-on-write'",
+        "'write.delete.mode' = 'merge-on-read'",
         "'write.root-manifest.max-entries' = '0'",
         "'write.root-manifest.max-entries' = '2'",
         "'write.root-manifest.max-entries' = '512'",
@@ -414,7 +420,7 @@ void model_step(fixture *f)
     static const step_kind kinds[] = {
         {step_update, 8},  {step_overtaken, 5},  {step_delete, 3},   {step_insert, 3},
         {step_compact, 2}, {step_add_column, 1}, {step_rename, 1},   {step_drop, 1},
-        {step_expire, 1},  {step_orphans, 1},    {step_property, 1}, {step_failure, 1},
+        {step_expire, 1},  {step_orphans, 1},    {step_property, 2}, {step_failure, 1},
     };
     int64_t all = 0;
     for (size_t i = 0; i < FRZ_ARRAY_COUNT(kinds); i++) {
