@@ -478,18 +478,32 @@ static size_t find_candidates(const frz_key_set *set, const uint64_t *hashes, in
     return count;
 }
 
-/* The table is larger than what a cache keeps between batches: wait for all lines at once. */
+/* The entry that the first slot of a hash likely has; SIZE_MAX: none. */
+static inline size_t likely_entry(const frz_key_set *set, uint64_t hash)
+{
+    key_slot slot = set->slots[(size_t)hash & (set->slot_count - 1)];
+    return slot.entry != 0 && slot.tag == tag_of(hash) ? slot.entry - 1 : SIZE_MAX;
+}
+
+/* The table is larger than what a cache keeps between batches: wait for all lines at once, first of
+ * the slots, then of what these lead to. */
 static void fetch_entries(const frz_key_set *set, const uint64_t *hashes, const uint16_t *rows,
                           size_t count)
 {
-    size_t mask = set->slot_count - 1;
     for (size_t i = 0; i < count; i++) {
-        __builtin_prefetch(&set->slots[(size_t)hashes[rows[i]] & mask]);
+        __builtin_prefetch(&set->slots[(size_t)hashes[rows[i]] & (set->slot_count - 1)]);
     }
     for (size_t i = 0; i < count; i++) {
-        key_slot slot = set->slots[(size_t)hashes[rows[i]] & mask];
-        if (slot.entry != 0 && slot.tag == tag_of(hashes[rows[i]])) {
-            __builtin_prefetch(&set->entries[slot.entry - 1]);
+        size_t entry = likely_entry(set, hashes[rows[i]]);
+        if (entry != SIZE_MAX) {
+            __builtin_prefetch(&set->entries[entry]);
+            __builtin_prefetch(set->exact ? &set->entries[entry] : (void *)&set->places[entry]);
+        }
+    }
+    for (size_t i = 0; !set->exact && i < count; i++) {
+        size_t entry = likely_entry(set, hashes[rows[i]]);
+        if (entry != SIZE_MAX) {
+            __builtin_prefetch(set->keys.data + set->places[entry]);
         }
     }
 }
