@@ -4,11 +4,11 @@
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' Makefile
 
-demo: ## build, then change one column of a wide table and print what it cost (FILE=x.parquet COLUMN=c [KEY=k])
+demo: ## build, then change one column of a wide table and print what it cost (FILE=x.parquet COLUMN=c [KEY=k], MODES=1)
 	@tools/install-packages build
 	@cmake --preset release --log-level=WARNING >/dev/null
 	@cmake --build --preset release --target frazil_cli gen-wide
-	@FILE='$(FILE)' COLUMN='$(COLUMN)' KEY='$(KEY)' tools/demo
+	@FILE='$(FILE)' COLUMN='$(COLUMN)' KEY='$(KEY)' MODES='$(MODES)' tools/demo
 
 check: ## build and run every test
 	tools/install-packages check

@@ -49,6 +49,8 @@ typedef struct cost_work {
     frz_arena *arena;
     frz_codec *codec;
     cost_sums sums;
+    const frz_entry *partitions[SAMPLE_FILES]; /* one entry of each with rows that match */
+    size_t partition_count;
     size_t leaves;   /* columns of primitive values in a row */
     size_t assigned; /* of these */
 } cost_work;
@@ -336,6 +338,28 @@ static double overhead_of(double leaves, double groups)
     return FILE_BYTES + leaves * groups * CHUNK_BYTES;
 }
 
+static bool same_partition(const frz_entry *a, const frz_entry *b)
+{
+    bool same = a->spec_id == b->spec_id && a->partition_count == b->partition_count;
+    for (size_t i = 0; same && i < a->partition_count; i++) {
+        const frz_value *x = &a->partition[i].value, *y = &b->partition[i].value;
+        same = x->is_null == y->is_null &&
+               (x->is_null || (x->type->id == y->type->id && frz_value_compare(x, y, true) == 0));
+    }
+    return same;
+}
+
+/* Rows that move go to one new file for each partition. */
+static void add_partition(cost_work *work, const frz_entry *entry)
+{
+    for (size_t i = 0; i < work->partition_count; i++) {
+        if (same_partition(work->partitions[i], entry)) {
+            return;
+        }
+    }
+    work->partitions[work->partition_count++] = entry;
+}
+
 static void add_sums(cost_work *work, const cost_file *f)
 {
     cost_sums *s = &work->sums;
@@ -349,6 +373,7 @@ static void add_sums(cost_work *work, const cost_file *f)
     if (f->matches == 0) {
         return;
     }
+    add_partition(work, f->entry);
     s->files++;
     s->rows += f->matches;
     s->whole += whole;
@@ -444,16 +469,17 @@ static void add_update(const cost_work *work, frz_statement_estimate *out)
 {
     const cost_sums *s = &work->sums;
     double read = s->match_read + s->compute_read;
+    double new_files = (double)work->partition_count;
     double groups = 1 + s->moved / GROUP_BYTES;
-    double new_file = s->rows > 0 ? overhead_of((double)work->leaves + 2, groups) : 0;
+    double overhead = new_files * overhead_of((double)work->leaves + 2, groups);
     double vector_file = s->vector_count > 0 ? VECTOR_FILE_BYTES : 0;
     add_mode(out, FRZ_MODE_COLUMN_FILE, false, s->files, s->column_file, read,
              s->column_tax + s->dead);
     add_mode(out, FRZ_MODE_COPY_ON_WRITE, true, s->files, s->rewritten,
              s->match_read + s->all_bytes, 0);
-    add_mode(out, FRZ_MODE_MERGE_ON_READ, true, (s->rows > 0) + (s->vector_count > 0),
-             s->moved + new_file + s->vectors + vector_file, read + s->rest_read,
-             new_file + s->vectors + s->dead_after);
+    add_mode(out, FRZ_MODE_MERGE_ON_READ, true, new_files + (s->vector_count > 0),
+             s->moved + overhead + s->vectors + vector_file, read + s->rest_read,
+             overhead + s->vectors + s->dead_after);
 }
 
 static void add_delete(const cost_work *work, frz_statement_estimate *out)

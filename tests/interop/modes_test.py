@@ -240,6 +240,13 @@ def test_rows_that_leave_their_partition(tmp_path, mode):
     place.run("validate", "db.t")
 
 
+def test_the_estimate_counts_a_file_for_each_partition(tmp_path):
+    place = partitioned(tmp_path, "merge-on-read")
+    estimate = explain(place, "UPDATE db.t SET x = x + 1 WHERE id < 3")["merge-on-read"]
+    report = place.sql("UPDATE db.t SET x = x + 1 WHERE id < 3")
+    assert estimate["files_written"] == report["files_written"] - 2 == 4  # and the vectors
+
+
 @pytest.mark.parametrize("mode", UPDATES)
 def test_a_value_that_cannot_be_computed_leaves_nothing_behind(story, mode):
     story.set(write__update__mode=mode)
