@@ -1,6 +1,8 @@
 /*
  * Entries that outlive the manifest they were read from.
  */
+#include <stdlib.h>
+
 #include "meta/meta_manifest.h"
 
 static frz_code copy_partition(frz_arena *arena, frz_entry *e, frz_error *err)
@@ -115,4 +117,34 @@ frz_code frz_entry_copy(frz_arena *arena, const frz_entry *entry, frz_entry *out
     *out = copy;
 out:
     return rc;
+}
+
+/* ---- statistics of an entry that changes ---- */
+
+static int compare_ids(const void *a, const void *b)
+{
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+frz_code frz_stats_overlay(frz_arena *arena, const frz_entry *from, const int32_t *ids,
+                           size_t count, frz_entry *entry, frz_error *err)
+{
+    size_t n = 0;
+    frz_field_stats *merged =
+        frz_arena_array(arena, from->stats_count + entry->stats_count, sizeof *merged);
+    if (merged == NULL) {
+        return frz_fail_nomem(err, from->stats_count * sizeof *merged);
+    }
+    for (size_t i = 0; i < from->stats_count; i++) {
+        if (bsearch(&from->stats[i].field_id, ids, count, sizeof *ids, compare_ids) == NULL) {
+            merged[n++] = from->stats[i];
+        }
+    }
+    for (size_t i = 0; i < entry->stats_count; i++) {
+        merged[n++] = entry->stats[i];
+    }
+    entry->stats = merged;
+    entry->stats_count = n;
+    return FRZ_OK;
 }

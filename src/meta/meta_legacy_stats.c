@@ -149,12 +149,6 @@ static void put_nan_count(meta_legacy_room *room, size_t place, meta_cell value)
     room->stats[place].nan_value_count = count_of(value);
 }
 
-static bool is_nan(const frz_value *value)
-{
-    return (value->type->id == FRZ_TYPE_FLOAT && value->as.f32 != value->as.f32) ||
-           (value->type->id == FRZ_TYPE_DOUBLE && value->as.f64 != value->as.f64);
-}
-
 /* The outermost value with the same high half. */
 static void widen_uuid(frz_value *value, bool upper, uint8_t *room)
 {
@@ -167,7 +161,7 @@ static bool read_bound(meta_legacy_room *room, size_t place, meta_cell value, bo
                        frz_value *out)
 {
     const frz_type *type = room->stats[place].type;
-    if (!frz_value_from_binary(type, meta_cell_str(value), out) || is_nan(out)) {
+    if (!frz_value_from_binary(type, meta_cell_str(value), out) || frz_bound_is_nan(out)) {
         return false;
     }
     if (type->id == FRZ_TYPE_UUID) {

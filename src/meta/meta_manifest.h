@@ -95,6 +95,11 @@ typedef struct frz_entry {
 /* A copy that leans on nothing but the arena and the types of its values. */
 frz_code frz_entry_copy(frz_arena *arena, const frz_entry *entry, frz_entry *out, frz_error *err);
 
+/* Put the statistics of from before those of the entry, except those of some fields (ids ascend):
+ * these are the entry's. Lists lie in the arena. */
+frz_code frz_stats_overlay(frz_arena *arena, const frz_entry *from, const int32_t *ids,
+                           size_t count, frz_entry *entry, frz_error *err);
+
 /* ---- reading (meta_manifest_read.c) ---- */
 
 /* An open root manifest: immutable, all of its own memory. */
@@ -151,6 +156,9 @@ frz_code frz_manifest_describe(const frz_manifest_rows *rows, frz_arena *arena,
                                frz_manifest_file *out, frz_error *err);
 
 /* ---- metrics configuration (meta_metrics.c): write.metadata.metrics.* ---- */
+
+/* NaN is never a bound. */
+bool frz_bound_is_nan(const frz_value *value);
 
 typedef enum frz_metrics_mode {
     FRZ_METRICS_NONE,

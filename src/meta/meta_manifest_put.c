@@ -84,7 +84,7 @@ static frz_code put_stats(const meta_row_writer *w, const frz_field_stats *stats
         return FRZ_OK;
     }
     frz_builder *all = column(w, META_CONTENT_STATS);
-    if (count == 0) {
+    if (count == 0 && !w->stats_always) {
         return frz_builder_null(all, err);
     }
     for (size_t i = 0; i < w->shape_count; i++) {

@@ -8,7 +8,6 @@
  */
 #include <stdio.h>
 
-#include "format/parquet/parquet.h"
 #include "meta/meta_ids.h"
 #include "meta/meta_manifest_put.h"
 
@@ -29,7 +28,7 @@ typedef struct manifest_writer {
 
 /* ---- which statistics are written ---- */
 
-static unsigned known_metrics(const frz_field_stats *s, const frz_type *type, bool required)
+unsigned meta_known_metrics(const frz_field_stats *s, const frz_type *type, bool required)
 {
     bool is_float = type->id == FRZ_TYPE_FLOAT || type->id == FRZ_TYPE_DOUBLE;
     bool is_variable = type->id == FRZ_TYPE_STRING || type->id == FRZ_TYPE_BINARY;
@@ -43,19 +42,28 @@ static unsigned known_metrics(const frz_field_stats *s, const frz_type *type, bo
            (is_variable && s->total_bytes >= 0 ? 1u << FRZ_STATS_TOTAL_BYTES : 0);
 }
 
-static frz_code add_shape(manifest_writer *w, const frz_field *field, frz_buf *name, frz_error *err)
+frz_code meta_stats_shape_name(const frz_schema *schema, meta_stats_shape *shape, frz_buf *name,
+                               frz_arena *arena, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    meta_stats_shape *shape = &w->shapes[w->shape_count];
-    *shape = (meta_stats_shape){.field_id = field->id, .type = field->type, .name = field->name};
-    if (field->name.ptr == NULL) {
-        frz_buf_clear(name);
-        FRZ_TRY(frz_type_dotted_name(w->schema->type, field->id, name, err));
-        FRZ_TRY(frz_arena_str(&w->arena, frz_buf_view(name), &shape->name, err));
+    bool lineage = shape->field_id == FRZ_ID_LAST_UPDATED;
+    if (lineage || shape->field_id == FRZ_ID_ROW_ID) {
+        shape->name = lineage ? frz_field_last_updated.name : frz_field_row_id.name;
+        return FRZ_OK;
     }
-    w->shape_count++;
+    frz_buf_clear(name);
+    FRZ_TRY(frz_type_dotted_name(schema->type, shape->field_id, name, err));
+    FRZ_TRY(frz_arena_str(arena, frz_buf_view(name), &shape->name, err));
 out:
     return rc;
+}
+
+static frz_code add_shape(manifest_writer *w, int32_t field_id, const frz_type *type, frz_buf *name,
+                          frz_error *err)
+{
+    meta_stats_shape *shape = &w->shapes[w->shape_count++];
+    *shape = (meta_stats_shape){.field_id = field_id, .type = type};
+    return meta_stats_shape_name(w->schema, shape, name, &w->arena, err);
 }
 
 /* Add the bits of metrics that one row knows, shape by shape. */
@@ -66,7 +74,7 @@ static void note_metrics(manifest_writer *w, const frz_field_stats *stats, size_
     for (size_t i = 0; i < w->shape_count; i++) {
         const frz_field_stats *s = meta_find_stats(stats, count, w->shapes[i].field_id, &cursor);
         if (s != NULL) {
-            w->shapes[i].metrics |= known_metrics(s, w->shapes[i].type, required[i]);
+            w->shapes[i].metrics |= meta_known_metrics(s, w->shapes[i].type, required[i]);
         }
     }
 }
@@ -104,13 +112,11 @@ static frz_code choose_shapes(manifest_writer *w, frz_error *err)
         if (config.fields[i].mode != FRZ_METRICS_NONE &&
             meta_stats_base(config.fields[i].field_id) >= 0) {
             required[w->shape_count] = config.fields[i].required;
-            FRZ_TRY(add_shape(
-                w, &(frz_field){.id = config.fields[i].field_id, .type = config.fields[i].type},
-                &name, err));
+            FRZ_TRY(add_shape(w, config.fields[i].field_id, config.fields[i].type, &name, err));
         }
     }
-    FRZ_TRY(add_shape(w, &frz_field_last_updated, &name, err));
-    FRZ_TRY(add_shape(w, &frz_field_row_id, &name, err));
+    FRZ_TRY(add_shape(w, FRZ_ID_LAST_UPDATED, frz_field_last_updated.type, &name, err));
+    FRZ_TRY(add_shape(w, FRZ_ID_ROW_ID, frz_field_row_id.type, &name, err));
     find_metrics(w, required);
 out:
     frz_buf_reset(&name);
@@ -153,14 +159,16 @@ out:
     return rc;
 }
 
-static frz_code open_file(manifest_writer *w, const char *location, frz_error *err)
+frz_code meta_manifest_open_writer(const frz_table *table, const frz_schema *schema,
+                                   const frz_type *row_type, size_t row_count, const char *location,
+                                   frz_parquet_writer **out, frz_error *err)
 {
     char schema_id[16];
     const char *const keys[] = {"schema-id", "format-version"};
     const char *const values[] = {schema_id, "4"};
-    bool small = w->rows->entry_count + w->rows->manifest_count <= SMALL_ENTRIES;
+    bool small = row_count <= SMALL_ENTRIES;
     frz_parquet_write_options opts = FRZ_PARQUET_WRITE_OPTIONS_INIT;
-    snprintf(schema_id, sizeof schema_id, "%d", (int)w->schema->schema_id);
+    snprintf(schema_id, sizeof schema_id, "%d", (int)schema->schema_id);
     opts.codec = small ? FRZ_PARQUET_UNCOMPRESSED : FRZ_PARQUET_ZSTD;
     opts.no_dictionary = small;
     opts.no_byte_stream_split = true;
@@ -168,7 +176,7 @@ static frz_code open_file(manifest_writer *w, const char *location, frz_error *e
     opts.keys = keys;
     opts.values = values;
     opts.key_count = FRZ_ARRAY_COUNT(keys);
-    return frz_parquet_writer_open(w->table->env, location, w->row.row.type, &opts, &w->file, err);
+    return frz_parquet_writer_open(table->env, location, row_type, &opts, out, err);
 }
 
 static frz_code choose_row(manifest_writer *w, frz_error *err)
@@ -196,7 +204,9 @@ frz_code frz_manifest_write(const frz_table *table, const char *location, const 
     manifest_writer w = {.table = table, .schema = schema, .rows = rows};
     frz_arena_init(&w.arena, table->env, FRZ_ARENA_NO_LIMIT);
     FRZ_TRY(choose_row(&w, err));
-    FRZ_TRY(open_file(&w, location, err));
+    FRZ_TRY(meta_manifest_open_writer(table, schema, w.row.row.type,
+                                      rows->entry_count + rows->manifest_count, location, &w.file,
+                                      err));
     FRZ_TRY(write_rows(&w, err));
     frz_parquet_writer *file = w.file;
     w.file = NULL;

@@ -15,6 +15,12 @@ typedef struct metrics_setting {
     size_t length;
 } metrics_setting;
 
+bool frz_bound_is_nan(const frz_value *value)
+{
+    return (value->type->id == FRZ_TYPE_FLOAT && value->as.f32 != value->as.f32) ||
+           (value->type->id == FRZ_TYPE_DOUBLE && value->as.f64 != value->as.f64);
+}
+
 static bool parse_truncate(frz_str text, size_t *length)
 {
     static const frz_str start = {"truncate(", 9};

@@ -194,12 +194,6 @@ frz_code meta_tracked_partition(const meta_tracked_row *row, const frz_type *con
 
 /* ---- statistics ---- */
 
-static bool is_nan(const frz_value *value)
-{
-    return (value->type->id == FRZ_TYPE_FLOAT && value->as.f32 != value->as.f32) ||
-           (value->type->id == FRZ_TYPE_DOUBLE && value->as.f64 != value->as.f64);
-}
-
 static frz_code read_bound(const meta_stats_shape *shape, meta_cell c, frz_arena *arena, bool *has,
                            frz_value *out, frz_error *err)
 {
@@ -209,7 +203,7 @@ static frz_code read_bound(const meta_stats_shape *shape, meta_cell c, frz_arena
         return FRZ_OK;
     }
     *out = frz_value_at(shape->type, c.array, c.row);
-    if (is_nan(out)) {
+    if (frz_bound_is_nan(out)) {
         return FRZ_OK; /* never a bound */
     }
     rc = arena == NULL ? FRZ_OK : frz_value_copy(arena, out, out, err);

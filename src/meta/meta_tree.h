@@ -88,6 +88,32 @@ frz_code frz_manifest_file_check_changes(const frz_manifest_file *file, frz_erro
  * a manifest (length, format, counts) is looked up. spec: first v4 commit on an upgraded table */
 frz_code frz_tree_settle(frz_tree *tree, int64_t *next_row_id, frz_error *err);
 
+/* ---- a leaf anew (meta_leaf_renew.c) ---- */
+
+/* The new state of an entry. */
+typedef struct frz_leaf_change {
+    int64_t position;
+    const frz_entry *after;   /* with the statistics of these fields; of others the old ones hold */
+    const int32_t *stats_ids; /* ascending */
+    size_t stats_id_count;
+} frz_leaf_change;
+
+typedef struct frz_leaf_renewal {
+    const frz_tree *tree;
+    size_t manifest;                /* of the tree, in version 4 */
+    const frz_leaf_change *changes; /* of live entries, positions ascend */
+    size_t count;
+    const frz_mumbling *gone; /* positions that have no row in the new leaf; NULL: only dead ones */
+} frz_leaf_renewal;
+
+/* Write the live rows of a leaf to another place, some in a new state, the others EXISTING, and say
+ * what a root says of it (frz_manifest_describe); its statistics lie in the arena. At least one row
+ * must be left. *done is false, and no file is left, if what stays cannot be copied: then entries
+ * are to be read and written again. */
+frz_code frz_leaf_renew(const frz_leaf_renewal *what, const char *location,
+                        const frz_schema *schema, bool durable, frz_arena *arena,
+                        frz_manifest_file *out, bool *done, frz_error *err);
+
 /* ---- the entries of one manifest ---- */
 
 typedef struct frz_entry_request {

@@ -7,25 +7,46 @@
  */
 #include "scan/scan_live.h"
 
+static frz_code find_files(const frz_table *table, const frz_file_plan_options *options,
+                           frz_arena *arena, frz_live_files *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const frz_delete_options deletes = {.schema = options->schema};
+    const int32_t *keys = NULL;
+    size_t key_count = 0;
+    *out = (frz_live_files){0};
+    if (options->tree == NULL) {
+        return FRZ_OK;
+    }
+    if (frz_tree_has_delete_files(options->tree)) {
+        FRZ_TRY(frz_delete_index_open(table, options->tree, &deletes, &out->deletes, err));
+    }
+    FRZ_TRY(frz_file_plan_open(table, options, &out->plan, err));
+    if (out->deletes != NULL) { /* statistics of keys tell which apply */
+        FRZ_TRY(frz_delete_index_keys(out->deletes, arena, &keys, &key_count, err));
+        FRZ_TRY(frz_file_plan_add_stats(out->plan, keys, key_count, err));
+    }
+    FRZ_TRY(frz_file_plan_collect(out->plan, arena, &out->entries, &out->count, err));
+out:
+    return rc;
+}
+
 frz_code frz_live_files_find(const frz_table *table, const frz_snapshot *snapshot,
                              const frz_schema *schema, frz_tree *tree, const frz_bound_expr *filter,
                              frz_arena *arena, frz_live_files *out, frz_error *err)
 {
-    frz_code rc = FRZ_OK;
-    const frz_delete_options deletes = {.schema = schema};
     const frz_file_plan_options options = {
         .snapshot = snapshot, .schema = schema, .filter = filter, .all_stats = true, .tree = tree};
-    *out = (frz_live_files){0};
-    if (tree == NULL) {
-        return FRZ_OK;
-    }
-    if (frz_tree_has_delete_files(tree)) {
-        FRZ_TRY(frz_delete_index_open(table, tree, &deletes, &out->deletes, err));
-    }
-    FRZ_TRY(frz_file_plan_open(table, &options, &out->plan, err));
-    FRZ_TRY(frz_file_plan_collect(out->plan, arena, &out->entries, &out->count, err));
-out:
-    return rc;
+    return find_files(table, &options, arena, out, err);
+}
+
+frz_code frz_live_files_list(const frz_table *table, const frz_snapshot *snapshot,
+                             const frz_schema *schema, frz_tree *tree, const frz_bound_expr *filter,
+                             frz_arena *arena, frz_live_files *out, frz_error *err)
+{
+    const frz_file_plan_options options = {
+        .snapshot = snapshot, .schema = schema, .filter = filter, .tree = tree};
+    return find_files(table, &options, arena, out, err);
 }
 
 void frz_live_files_reset(frz_live_files *files)

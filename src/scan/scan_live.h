@@ -23,6 +23,11 @@ typedef struct frz_live_files {
 frz_code frz_live_files_find(const frz_table *table, const frz_snapshot *snapshot,
                              const frz_schema *schema, frz_tree *tree, const frz_bound_expr *filter,
                              frz_arena *arena, frz_live_files *out, frz_error *err);
+/* The same with the statistics that the filter needs alone, except of the root's own entries: for
+ * changes that keep the others (frz_commit_plan_update). */
+frz_code frz_live_files_list(const frz_table *table, const frz_snapshot *snapshot,
+                             const frz_schema *schema, frz_tree *tree, const frz_bound_expr *filter,
+                             frz_arena *arena, frz_live_files *out, frz_error *err);
 void frz_live_files_reset(frz_live_files *files);
 
 /* ---- the rows of one of them ---- */

@@ -58,6 +58,16 @@ void frz_commit_drop(const frz_commit_attempt *attempt, const char *location)
     }
 }
 
+frz_code frz_commit_adopt(const frz_commit_attempt *attempt, const char *location, int64_t bytes,
+                          frz_error *err)
+{
+    frz_code rc = frz_commit_track(attempt, location, bytes, true, err);
+    if (rc == FRZ_OK) {
+        attempt->commit->files[attempt->commit->file_count - 1].adopted = true;
+    }
+    return rc;
+}
+
 bool frz_commit_sync_each(const frz_commit_attempt *attempt, size_t files)
 {
     bool each = attempt->durable && files <= FRZ_SYNC_EACH_MAX;
@@ -142,8 +152,9 @@ static void remove_unused(frz_commit *commit, bool metadata_only)
             commit->files[kept++] = *file;
             continue;
         }
-        /* best effort: what stays behind is referenced by nothing */
-        (void)frz_file_remove(commit->env, file->location, NULL);
+        if (!file->adopted) { /* best effort: what stays behind is referenced by nothing */
+            (void)frz_file_remove(commit->env, file->location, NULL);
+        }
         frz_free(commit->env, file->location);
     }
     commit->file_count = kept;
@@ -279,17 +290,14 @@ out:
 
 /* ---- one attempt ---- */
 
-/* Tables of older versions are read only. */
-static frz_code check_writable(const frz_commit *commit, const frz_table *table, frz_error *err)
+frz_code frz_commit_check_table(const frz_table *table, const char *name, frz_error *err)
 {
     if (table->metadata.format_version < FRZ_FORMAT_VERSION) {
-        frz_code rc =
-            frz_fail(err, FRZ_E_UNSUPPORTED,
-                     "unsupported: changing table %s of format version %d (this library "
-                     "writes version %d)",
-                     commit->text, (int)table->metadata.format_version, FRZ_FORMAT_VERSION);
-        frz_hint(err, "\"frazil upgrade %s --to %d\" makes it one", commit->text,
-                 FRZ_FORMAT_VERSION);
+        frz_code rc = frz_fail(err, FRZ_E_UNSUPPORTED,
+                               "unsupported: changing table %s of format version %d (this library "
+                               "writes version %d)",
+                               name, (int)table->metadata.format_version, FRZ_FORMAT_VERSION);
+        frz_hint(err, "\"frazil upgrade %s --to %d\" makes it one", name, FRZ_FORMAT_VERSION);
         return rc;
     }
     return FRZ_OK;
@@ -456,7 +464,7 @@ static frz_code attempt_plan(frz_commit_attempt *attempt, frz_commit_plan *plan,
         plan->nothing = attempt->table->metadata.format_version == commit->upgrade_to;
         return FRZ_OK;
     }
-    FRZ_TRY(check_writable(commit, attempt->table, err));
+    FRZ_TRY(frz_commit_check_table(attempt->table, commit->text, err));
     if (attempt->parent != NULL) {
         FRZ_TRY(frz_tree_open(attempt->table, attempt->parent, attempt->schema, &all,
                               &attempt->tree, err));
@@ -591,6 +599,25 @@ frz_code frz_commit_upgrade(frz_catalog *catalog, const char *table_name, int32_
         .env = catalog->env, .catalog = catalog, .text = table_name, .upgrade_to = format_version};
     frz_code rc = check_not_mapped(catalog, err);
     return rc != FRZ_OK ? rc : commit_loop(&commit, report, err);
+}
+
+frz_code frz_commit_apart(const frz_table *table, frz_commit_work work, void *ctx, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_arena arena;
+    frz_commit commit = {.env = table->env};
+    frz_commit_attempt attempt = {
+        .env = table->env, .table = table, .number = 1, .arena = &arena, .commit = &commit};
+    frz_arena_init(&arena, table->env, FRZ_ARENA_NO_LIMIT);
+    FRZ_TRY(attempt_numbers(&attempt, err));
+    FRZ_TRY(work(ctx, &attempt, err));
+    if (attempt.durable) {
+        FRZ_TRY(sync_files(&attempt, true, err));
+    }
+out:
+    commit_close(&commit, rc);
+    frz_arena_reset(&arena);
+    return rc;
 }
 
 /* The in-memory table that a new table's first commit starts from. */

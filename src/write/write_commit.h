@@ -19,6 +19,7 @@ typedef struct frz_written_file {
     int64_t bytes;
     bool is_data; /* else metadata */
     bool in_use;  /* part of the version that was committed */
+    bool adopted; /* a task wrote it before: never removed */
 } frz_written_file;
 
 /* One attempt, as the builder sees it. */
@@ -42,6 +43,11 @@ typedef struct frz_commit_attempt {
 typedef struct frz_entry_change {
     const frz_entry *before; /* a live entry, as read through attempt->tree; NULL: none */
     frz_entry *after;        /* ADDED, or MODIFIED in place of before; NULL: before is removed */
+    bool is_partial;         /* after has the statistics of these fields alone, before has none that
+                                count: of other fields those in before's manifest hold */
+    const int32_t *stats_ids; /* ascending; in the arena */
+    size_t stats_id_count;
+    bool is_placed; /* the new state is a row of a leaf already (write_tree.c) */
 } frz_entry_change;
 
 /* The file itself stays, in another state. */
@@ -98,6 +104,16 @@ frz_code frz_commit_track(const frz_commit_attempt *attempt, const char *locatio
                           bool is_data, frz_error *err);
 /* Remove a file that no attempt will use. */
 void frz_commit_drop(const frz_commit_attempt *attempt, const char *location);
+/* Remember a data file that a task wrote and made durable: it counts, but is not removed. */
+frz_code frz_commit_adopt(const frz_commit_attempt *attempt, const char *location, int64_t bytes,
+                          frz_error *err);
+/* FRZ_E_UNSUPPORTED: tables of older format versions are read only. name: for the message. */
+frz_code frz_commit_check_table(const frz_table *table, const char *name, frz_error *err);
+/* Write data files for a commit that others make. The attempt that work is called with has the
+ * table, its schema and no tree. Afterwards the files are durable, by write.durability, or, if the
+ * work failed, removed. */
+typedef frz_code (*frz_commit_work)(void *ctx, const frz_commit_attempt *attempt, frz_error *err);
+frz_code frz_commit_apart(const frz_table *table, frz_commit_work work, void *ctx, frz_error *err);
 /* Whether each of so many new data files is to be synced on its own; if not, the loop makes all
  * durable at once. */
 bool frz_commit_sync_each(const frz_commit_attempt *attempt, size_t files);
@@ -105,6 +121,32 @@ bool frz_commit_sync_each(const frz_commit_attempt *attempt, size_t files);
  */
 frz_code frz_commit_new_path(const frz_commit_attempt *attempt, const char *ending, char **out,
                              frz_error *err);
+
+/* ---- isolation (write_isolation.c) ---- */
+
+typedef enum frz_isolation { FRZ_ISOLATION_SERIALIZABLE, FRZ_ISOLATION_SNAPSHOT } frz_isolation;
+
+/* write.OPERATION.isolation-level of "update", "delete" or "merge". */
+frz_code frz_write_isolation(const frz_metadata *metadata, const char *operation,
+                             frz_isolation *out, frz_error *err);
+
+/* What an operation sees over its attempts. */
+typedef struct frz_commit_scope {
+    frz_isolation isolation;
+    int64_t base; /* sequence number of the version that it began with */
+} frz_commit_scope;
+
+#define FRZ_COMMIT_SCOPE_INIT                                                                      \
+    {                                                                                              \
+        FRZ_ISOLATION_SERIALIZABLE, FRZ_NO_VALUE                                                   \
+    }
+
+/* At the start of each attempt. */
+frz_code frz_commit_scope_enter(frz_commit_scope *scope, const frz_commit_attempt *attempt,
+                                const char *operation, frz_error *err);
+/* True if the operation leaves a data file alone, because its rows came later. */
+bool frz_commit_leaves(const frz_commit_attempt *attempt, const frz_commit_scope *scope,
+                       const frz_entry *entry);
 
 /* ---- deletion vectors (write_vectors.c) ---- */
 
@@ -132,6 +174,11 @@ void frz_commit_vectors_reset(frz_commit_vectors *vectors);
  * replaces another takes its place in the order of rows if it can. */
 frz_code frz_commit_plan_change(const frz_commit_attempt *attempt, frz_commit_plan *plan,
                                 const frz_entry *before, const frz_entry *after, frz_error *err);
+/* The same for a file that stays, of which only some fields have other statistics (ids ascend):
+ * after has those of these fields. So entries of leaves need not be read with all statistics. */
+frz_code frz_commit_plan_update(const frz_commit_attempt *attempt, frz_commit_plan *plan,
+                                const frz_entry *before, const frz_entry *after,
+                                const int32_t *stats_ids, size_t count, frz_error *err);
 /* spec: field values per status. MODIFIED, for a change of column files. */
 frz_entry frz_entry_column_update(const frz_entry *source, const frz_commit_attempt *attempt);
 /* MODIFIED, for a change of the deletion vector alone. */

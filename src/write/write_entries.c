@@ -35,8 +35,9 @@ static frz_code keep(frz_arena *arena, const frz_entry *entry, frz_entry **out, 
     return FRZ_OK;
 }
 
-frz_code frz_commit_plan_change(const frz_commit_attempt *attempt, frz_commit_plan *plan,
-                                const frz_entry *before, const frz_entry *after, frz_error *err)
+static frz_code add_change(const frz_commit_attempt *attempt, frz_commit_plan *plan,
+                           const frz_entry *before, const frz_entry *after, frz_entry_change **out,
+                           frz_error *err)
 {
     frz_code rc = FRZ_OK;
     frz_entry *old = NULL, *new = NULL;
@@ -49,7 +50,38 @@ frz_code frz_commit_plan_change(const frz_commit_attempt *attempt, frz_commit_pl
     if (old != NULL && new != NULL &&new->file_sequence_number == FRZ_NO_VALUE) {
         new->file_sequence_number = old->sequence_number; /* early writers did not record it */
     }
-    plan->changes[plan->change_count++] = (frz_entry_change){.before = old, .after = new};
+    *out = &plan->changes[plan->change_count++];
+    **out = (frz_entry_change){.before = old, .after = new};
+out:
+    return rc;
+}
+
+frz_code frz_commit_plan_change(const frz_commit_attempt *attempt, frz_commit_plan *plan,
+                                const frz_entry *before, const frz_entry *after, frz_error *err)
+{
+    frz_entry_change *change;
+    return add_change(attempt, plan, before, after, &change, err);
+}
+
+/* Entries of the root itself are read with all statistics. */
+frz_code frz_commit_plan_update(const frz_commit_attempt *attempt, frz_commit_plan *plan,
+                                const frz_entry *before, const frz_entry *after,
+                                const int32_t *stats_ids, size_t count, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_entry_change *change = NULL;
+    FRZ_TRY(add_change(attempt, plan, before, after, &change, err));
+    if (before->manifest == FRZ_IN_ROOT) {
+        return frz_stats_overlay(attempt->arena, before, stats_ids, count, change->after, err);
+    }
+    int32_t *ids = frz_arena_array(attempt->arena, count, sizeof *ids);
+    FRZ_TRY(ids == NULL ? frz_fail_nomem(err, count * sizeof *ids) : FRZ_OK);
+    if (count > 0) {
+        memcpy(ids, stats_ids, count * sizeof *ids);
+    }
+    change->is_partial = true;
+    change->stats_ids = ids;
+    change->stats_id_count = count;
 out:
     return rc;
 }

@@ -59,6 +59,11 @@ frz_code frz_new_tree_make(const frz_commit_attempt *attempt, const frz_commit_p
                            frz_new_tree *out, frz_error *err);
 void frz_new_tree_reset(frz_new_tree *tree);
 
+/* Write the live rows of a leaf of the parent, with their changes, to a new leaf (write_leaves.c).
+ * As frz_leaf_renew. */
+frz_code frz_new_leaf_renew(const frz_commit_attempt *attempt, const frz_commit_plan *plan,
+                            const frz_leaf_renewal *what, int64_t next_row_id,
+                            frz_manifest_file *file, bool *done, frz_error *err);
 /* Move the root's entries into leaves if they are too many (write_leaves.c). */
 frz_code frz_new_tree_spill(const frz_commit_attempt *attempt, const frz_commit_plan *plan,
                             frz_new_tree *tree, frz_error *err);

@@ -24,6 +24,23 @@ frz_code frz_write_root_limit(const frz_metadata *metadata, int64_t *out, frz_er
                : rc;
 }
 
+/* The leaf was written there: it is the attempt's, and a row of the root. */
+static frz_code enter_leaf(const frz_commit_attempt *attempt, const char *location,
+                           int64_t next_row_id, frz_manifest_file *file, frz_error *err)
+{
+    frz_code rc = frz_commit_track(attempt, location, file->length, false, err);
+    if (rc != FRZ_OK) {
+        (void)frz_file_remove(attempt->env, location, NULL);
+        return rc;
+    }
+    file->snapshot_id = attempt->snapshot_id;
+    file->sequence_number = attempt->sequence_number;
+    file->first_row_id = next_row_id; /* all entries have their own */
+    return frz_arena_str(attempt->arena,
+                         frz_table_relativize(attempt->table, frz_str_from(location)),
+                         &file->location, err);
+}
+
 static frz_code write_leaf(const frz_commit_attempt *attempt, const frz_schema *schema,
                            const frz_manifest_rows *rows, int64_t next_row_id,
                            frz_manifest_file *file, frz_error *err)
@@ -34,17 +51,25 @@ static frz_code write_leaf(const frz_commit_attempt *attempt, const frz_schema *
     FRZ_TRY(frz_commit_manifest_path(attempt, "leaf", &location, err));
     FRZ_TRY(frz_manifest_write(attempt->table, location, schema, rows, attempt->durable,
                                &file->length, err));
-    rc = frz_commit_track(attempt, location, file->length, false, err);
-    if (rc != FRZ_OK) {
-        (void)frz_file_remove(attempt->env, location, NULL);
-        goto out;
+    FRZ_TRY(enter_leaf(attempt, location, next_row_id, file, err));
+out:
+    frz_free(attempt->env, location);
+    return rc;
+}
+
+frz_code frz_new_leaf_renew(const frz_commit_attempt *attempt, const frz_commit_plan *plan,
+                            const frz_leaf_renewal *what, int64_t next_row_id,
+                            frz_manifest_file *file, bool *done, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    char *location = NULL;
+    const frz_schema *schema = plan->schema != NULL ? plan->schema : attempt->schema;
+    FRZ_TRY(frz_commit_manifest_path(attempt, "leaf", &location, err));
+    FRZ_TRY(
+        frz_leaf_renew(what, location, schema, attempt->durable, attempt->arena, file, done, err));
+    if (*done) {
+        FRZ_TRY(enter_leaf(attempt, location, next_row_id, file, err));
     }
-    FRZ_TRY(frz_arena_str(attempt->arena,
-                          frz_table_relativize(attempt->table, frz_str_from(location)),
-                          &file->location, err));
-    file->snapshot_id = attempt->snapshot_id;
-    file->sequence_number = attempt->sequence_number;
-    file->first_row_id = next_row_id; /* all entries have their own */
 out:
     frz_free(attempt->env, location);
     return rc;

@@ -255,6 +255,7 @@ frz_code frz_write_check_properties(const frz_metadata *metadata, frz_error *err
     int64_t versions, root_limit, target_bytes, reads;
     frz_retry_limits limits;
     frz_write_mode mode;
+    frz_isolation isolation;
     frz_parquet_write_options options;
     FRZ_TRY(frz_write_mode_of(metadata, "update", &mode, err));
     FRZ_TRY(frz_write_mode_of(metadata, "delete", &mode, err));
@@ -268,6 +269,9 @@ frz_code frz_write_check_properties(const frz_metadata *metadata, frz_error *err
                                       &versions, err));
     FRZ_TRY(frz_write_root_limit(metadata, &root_limit, err));
     FRZ_TRY(check_numbers(metadata, err));
+    FRZ_TRY(frz_write_isolation(metadata, "update", &isolation, err));
+    FRZ_TRY(frz_write_isolation(metadata, "delete", &isolation, err));
+    FRZ_TRY(frz_write_isolation(metadata, "merge", &isolation, err));
     FRZ_TRY(check_folder(metadata, "write.metadata.path", err));
     FRZ_TRY(check_folder(metadata, "write.data.path", err));
 out:

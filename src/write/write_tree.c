@@ -1,9 +1,11 @@
 /*
  * The tree of manifests of a new version: the parent's with the plan's changes.
  *
- * A manifest is never written again because of a change: what is no longer live in it is masked by
- * its entry in the root, and the new state of a data file is a row of the root.
- * spec: what one commit writes, manifest deletion vectors
+ * What is no longer live in a manifest is masked by its entry in the root. The new states of few
+ * data files are rows of the root. If many entries of a leaf change, or few of its rows are live,
+ * all of them move into a new leaf, which is mostly copied (meta_leaf_renew.c), and the old one is
+ * masked whole: the next version leaves it out. spec: what one commit writes, manifest deletion
+ * vectors
  */
 #include <stdlib.h>
 
@@ -12,7 +14,7 @@
 typedef struct tree_maker {
     const frz_commit_attempt *attempt;
     const frz_commit_plan *plan;
-    const frz_entry_change **by_place; /* those with an entry before, by manifest and position */
+    frz_entry_change **by_place; /* those with an entry before, by manifest and position */
     size_t placed_count;
     frz_new_tree *out;
 } tree_maker;
@@ -137,8 +139,8 @@ static frz_code take_entries(tree_maker *m, frz_error *err)
     }
     for (size_t i = 0; i < m->plan->change_count; i++) {
         const frz_entry_change *change = &m->plan->changes[i];
-        bool placed = change->before != NULL && change->before->manifest == FRZ_IN_ROOT;
-        if (!placed && change->after != NULL) {
+        bool in_place = change->before != NULL && change->before->manifest == FRZ_IN_ROOT;
+        if (!in_place && !change->is_placed && change->after != NULL) {
             FRZ_TRY(add_after(m, change->after, err));
         }
     }
@@ -155,26 +157,176 @@ static frz_mumbling *new_set(tree_maker *m)
     return set;
 }
 
-/* Mask what changes in one manifest. */
-static frz_code mask(tree_maker *m, frz_manifest_file *file, size_t from, size_t to, frz_error *err)
+/* The changes of one manifest. */
+typedef struct manifest_changes {
+    size_t manifest; /* of the tree */
+    const frz_manifest_file *parent;
+    size_t from, to; /* by place */
+    frz_mumbling *dv, *deleted, *replaced;
+} manifest_changes;
+
+static frz_code collect_positions(tree_maker *m, const manifest_changes *c, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    frz_mumbling *dv = new_set(m), *deleted = new_set(m), *replaced = new_set(m);
-    if (file->dv != NULL) {
-        FRZ_TRY(frz_mumbling_add_all(dv, file->dv, err));
+    if (c->parent->dv != NULL) {
+        FRZ_TRY(frz_mumbling_add_all(c->dv, c->parent->dv, err));
     }
-    for (size_t i = from; i < to; i++) {
+    for (size_t i = c->from; i < c->to; i++) {
         const frz_entry_change *change = m->by_place[i];
         bool stays = frz_change_stays(change);
         uint64_t position = (uint64_t)change->before->position;
-        FRZ_TRY(frz_mumbling_add(stays ? replaced : deleted, position, err));
-        FRZ_TRY(frz_mumbling_add(dv, position, err));
+        FRZ_TRY(frz_mumbling_add(stays ? c->replaced : c->deleted, position, err));
+        FRZ_TRY(frz_mumbling_add(c->dv, position, err));
+    }
+out:
+    return rc;
+}
+
+/* ---- a leaf that is written anew ---- */
+
+/* To encode an entry costs about so many times what it costs to copy it. */
+#define ENCODE_COST 16
+/* Fewer changes are rows of the root in any case. */
+#define RENEW_LEAST 64
+/* A leaf of which less than one in so many entries is live is not worth to be read. */
+#define SPARSE 4
+
+static bool is_worth_renewing(const manifest_changes *c)
+{
+    int64_t live = frz_manifest_live_files(c->parent);
+    int64_t changes = (int64_t)(c->to - c->from);
+    int64_t left = c->parent->entry_count - (int64_t)c->dv->cardinality;
+    bool many = changes >= RENEW_LEAST && changes * ENCODE_COST >= live;
+    bool sparse = left * SPARSE < c->parent->entry_count;
+    return !c->parent->legacy && (many || sparse);
+}
+
+/* The changes that stay, and in gone the others. */
+static frz_code leaf_changes(tree_maker *m, const manifest_changes *c, frz_leaf_renewal *what,
+                             frz_error *err)
+{
+    size_t n = 0;
+    frz_leaf_change *changes = frz_arena_array(m->attempt->arena, c->to - c->from, sizeof *changes);
+    if (changes == NULL) {
+        return frz_fail_nomem(err, (c->to - c->from) * sizeof *changes);
+    }
+    for (size_t i = c->from; i < c->to; i++) {
+        const frz_entry_change *change = m->by_place[i];
+        if (frz_change_stays(change)) {
+            changes[n++] = (frz_leaf_change){.position = change->before->position,
+                                             .after = change->after,
+                                             .stats_ids = change->stats_ids,
+                                             .stats_id_count = change->stats_id_count};
+        }
+    }
+    *what = (frz_leaf_renewal){.tree = m->attempt->tree,
+                               .manifest = c->manifest,
+                               .changes = changes,
+                               .count = n,
+                               .gone = c->deleted->cardinality > 0 ? c->deleted : NULL};
+    return FRZ_OK;
+}
+
+/* All entries of the old leaf are masked: they changed, went or moved. */
+static frz_code leave_leaf(tree_maker *m, const manifest_changes *c, frz_error *err)
+{
+    for (size_t i = c->from; i < c->to; i++) {
+        m->by_place[i]->is_placed = frz_change_stays(m->by_place[i]);
+    }
+    for (int64_t i = 0; i < c->parent->entry_count; i++) {
+        frz_code rc = frz_mumbling_add(c->dv, (uint64_t)i, err);
+        if (rc != FRZ_OK) {
+            return rc;
+        }
+    }
+    return FRZ_OK;
+}
+
+/* Whether anything would be in the new leaf. */
+static bool has_rows(const manifest_changes *c)
+{
+    return frz_manifest_live_files(c->parent) > (int64_t)c->deleted->cardinality;
+}
+
+static frz_code renew_leaf(tree_maker *m, const manifest_changes *c, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_leaf_renewal what;
+    bool done = false;
+    frz_manifest_file *file = frz_arena_alloc(m->attempt->arena, sizeof *file);
+    FRZ_TRY(file == NULL ? frz_fail_nomem(err, sizeof *file) : FRZ_OK);
+    FRZ_TRY(leaf_changes(m, c, &what, err));
+    FRZ_TRY(frz_new_leaf_renew(m->attempt, m->plan, &what, m->out->next_row_id, file, &done, err));
+    if (done) {
+        FRZ_TRY(leave_leaf(m, c, err));
+        m->out->manifests[m->out->manifest_count++] = file;
+    }
+out:
+    return rc;
+}
+
+/* ---- entries that become rows of the root ---- */
+
+static bool is_completed(void *ctx, const frz_entry *entry)
+{
+    const frz_entry_change *change = find_change(ctx, entry);
+    return change != NULL && change->is_partial && !change->is_placed;
+}
+
+/* Their statistics are read now, of as few entries as there are. */
+static frz_code complete_changes(tree_maker *m, const manifest_changes *c, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_entry_reader *reader = NULL;
+    const frz_entry *entries = NULL;
+    size_t count = 0;
+    const frz_entry_request request = {.stats = {.all = true}, .keep = is_completed, .keep_ctx = m};
+    FRZ_TRY(frz_entry_reader_open(m->attempt->tree, c->manifest, &request, &reader, err));
+    while ((rc = frz_entry_reader_next(reader, m->attempt->arena, &entries, &count, err)) ==
+           FRZ_OK) {
+        for (size_t i = 0; i < count; i++) {
+            const frz_entry_change *change = find_change(m, &entries[i]);
+            FRZ_TRY(frz_stats_overlay(m->attempt->arena, &entries[i], change->stats_ids,
+                                      change->stats_id_count, change->after, err));
+        }
+    }
+    rc = rc == FRZ_END ? FRZ_OK : rc;
+out:
+    frz_entry_reader_close(reader);
+    return rc;
+}
+
+static bool has_partial(const tree_maker *m, const manifest_changes *c)
+{
+    for (size_t i = c->from; i < c->to; i++) {
+        if (m->by_place[i]->is_partial && !m->by_place[i]->is_placed) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- all manifests ---- */
+
+static frz_code change_manifest(tree_maker *m, manifest_changes *c, frz_manifest_file *file,
+                                frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    c->dv = new_set(m);
+    c->deleted = new_set(m);
+    c->replaced = new_set(m);
+    FRZ_TRY(collect_positions(m, c, err));
+    if (is_worth_renewing(c) && has_rows(c)) {
+        FRZ_TRY(renew_leaf(m, c, err));
+    }
+    if (has_partial(m, c)) {
+        FRZ_TRY(complete_changes(m, c, err));
     }
     file->status = FRZ_STATUS_MODIFIED;
     file->modified_snapshot_id = m->attempt->snapshot_id;
-    file->dv = dv;
-    file->deleted_positions = deleted->cardinality > 0 ? deleted : NULL;
-    file->replaced_positions = replaced->cardinality > 0 ? replaced : NULL;
+    file->dv = c->dv;
+    file->deleted_positions = c->deleted->cardinality > 0 ? c->deleted : NULL;
+    file->replaced_positions = c->replaced->cardinality > 0 ? c->replaced : NULL;
 out:
     return frz_context(err, rc, "manifest %.*s", FRZ_STR_ARG(file->location));
 }
@@ -194,11 +346,14 @@ static frz_code take_manifest(tree_maker *m, size_t i, frz_error *err)
     if (file->snapshot_id == FRZ_NO_VALUE) { /* version 1 did not say */
         file->snapshot_id = m->attempt->parent->snapshot_id;
     }
-    size_t from = lower_bound(m, i, 0), to = lower_bound(m, i + 1, 0);
-    if (to > from) {
-        FRZ_TRY(mask(m, file, from, to, err));
-    }
     m->out->manifests[m->out->manifest_count++] = file;
+    manifest_changes c = {.manifest = i,
+                          .parent = parent,
+                          .from = lower_bound(m, i, 0),
+                          .to = lower_bound(m, i + 1, 0)};
+    if (c.to > c.from) {
+        FRZ_TRY(change_manifest(m, &c, file, err));
+    }
 out:
     return rc;
 }
@@ -208,7 +363,7 @@ static frz_code take_manifests(tree_maker *m, frz_error *err)
     frz_code rc = FRZ_OK;
     const frz_tree *tree = m->attempt->tree;
     size_t count = tree == NULL ? 0 : frz_tree_manifest_count(tree);
-    m->out->manifests = frz_arena_array(m->attempt->arena, count, sizeof *m->out->manifests);
+    m->out->manifests = frz_arena_array(m->attempt->arena, 2 * count, sizeof *m->out->manifests);
     m->out->sets = frz_arena_array(m->attempt->arena, 3 * count, sizeof *m->out->sets);
     if (m->out->manifests == NULL || m->out->sets == NULL) {
         return frz_fail_nomem(err, 3 * count * sizeof *m->out->sets);
@@ -227,8 +382,8 @@ frz_code frz_new_tree_make(const frz_commit_attempt *attempt, const frz_commit_p
     tree_maker m = {.attempt = attempt, .plan = plan, .out = out};
     *out = (frz_new_tree){.next_row_id = attempt->next_row_id};
     FRZ_TRY(sort_changes(&m, err));
-    FRZ_TRY(take_entries(&m, err));
     FRZ_TRY(take_manifests(&m, err));
+    FRZ_TRY(take_entries(&m, err));
 out:
     return rc;
 }

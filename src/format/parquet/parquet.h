@@ -79,6 +79,15 @@ frz_code frz_parquet_writer_splice(frz_parquet_writer *writer, size_t field_inde
                                    const frz_data_file *src, size_t src_group, int32_t src_field_id,
                                    bool *done, frz_error *err);
 
+/* The same for a struct that is there in every row, of both files, member by member: those that the
+ * list has an array for are encoded, the others (NULL) are copied from src's members of the same
+ * ids. The list is as long as the struct has fields. */
+frz_code frz_parquet_writer_splice_members(frz_parquet_writer *writer, size_t field_index,
+                                           const frz_data_file *src, size_t src_group,
+                                           int32_t src_field_id,
+                                           const struct ArrowArray *const *members, bool *done,
+                                           frz_error *err);
+
 /* Encoded bytes of the row group that is being written, about, which are still in memory. */
 size_t frz_parquet_writer_waiting(const frz_parquet_writer *writer);
 /* What the file would be long if it ended now, about. */

@@ -510,8 +510,10 @@ frz_code parquet_shred(const frz_env *env, const parquet_write_node *node,
     shredder s = {.env = env, .columns = columns, .first_row = first_row};
     /* nested slots take memory: not too many rows at once */
     int64_t step = node->kind == PARQUET_NODE_LEAF ? count : ROWS_AT_ONCE;
+    const uint8_t level = (uint8_t)(node->def - !node->required); /* of what is around it */
     for (int64_t done = 0; done < count; done += step) {
-        slots rows = {.count = (size_t)FRZ_MIN(step, count - done), .first = first + done};
+        slots rows = {
+            .count = (size_t)FRZ_MIN(step, count - done), .level = level, .first = first + done};
         s.first_row = first_row + done;
         frz_code rc = shred_node(&s, node, array, &rows, err);
         if (rc != FRZ_OK) {

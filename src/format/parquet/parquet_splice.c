@@ -136,25 +136,31 @@ static bool chunk_fits(const parquet_file *src, const parquet_chunk *chunk, size
            chunk->data_page_offset - start < chunk->total_compressed_size;
 }
 
-static bool field_fits(const frz_parquet_writer *w, const parquet_write_node *node,
-                       const parquet_file *src, const parquet_node *have, size_t group,
-                       int32_t field_id)
+/* All leaves of a node of the source. */
+static bool chunks_fit(const parquet_file *src, const parquet_node *have, size_t group)
 {
-    const parquet_group *g = &src->metadata.groups[group];
-    const frz_field *field = frz_type_field_by_id(src->base.type, field_id);
-    if (g->num_rows != w->group_rows || !sizes_are_right(&src->metadata) ||
-        have->leaf_count != node->leaf_count || !node_fits(w, node, src, have, field->type)) {
-        return false;
-    }
     for (size_t i = 0; i < have->leaf_count; i++) {
         parquet_chunk chunk;
         size_t column = have->first_leaf + i;
         if (parquet_file_chunk(src, group, column, &chunk, NULL) != FRZ_OK ||
-            !chunk_fits(src, &chunk, column, g->num_rows)) {
+            !chunk_fits(src, &chunk, column, src->metadata.groups[group].num_rows)) {
             return false;
         }
     }
     return true;
+}
+
+static bool group_fits(const frz_parquet_writer *w, const parquet_file *src, size_t group)
+{
+    return src->metadata.groups[group].num_rows == w->group_rows && sizes_are_right(&src->metadata);
+}
+
+static bool field_fits(const frz_parquet_writer *w, const parquet_write_node *node,
+                       const parquet_file *src, const parquet_node *have, const frz_type *type,
+                       size_t group)
+{
+    return have->leaf_count == node->leaf_count && node_fits(w, node, src, have, type) &&
+           chunks_fit(src, have, group);
 }
 
 /* ---- copying ---- */
@@ -209,32 +215,142 @@ out:
     return rc;
 }
 
-frz_code parquet_writer_splice_field(frz_parquet_writer *w, size_t field_index,
-                                     const frz_data_file *base, size_t src_group,
-                                     int32_t src_field_id, bool *done, frz_error *err)
+/* ---- fields ---- */
+
+/* The next field, and the source's field if it has one that may fit: *have stays NULL otherwise. */
+static frz_code begin_field(frz_parquet_writer *w, size_t field_index, const frz_data_file *base,
+                            size_t src_group, int32_t src_field_id, const parquet_node **have,
+                            frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    const parquet_write_node *node = &w->schema.root.children[field_index];
     assert(field_index < w->schema.root.child_count);
-    if (!node->stored || w->group_rows == 0) {
-        *done = true; /* there is nothing to write */
-        return FRZ_OK;
-    }
     if (base->model != &frz_parquet_model) {
         return FRZ_OK;
     }
     const parquet_file *src = (const parquet_file *)base;
-    const parquet_node *have = parquet_file_node(src, src_field_id);
     if (src_group >= src->metadata.group_count) {
         return frz_fail(err, FRZ_E_ARGUMENT, "row group %zu of a file with %zu", src_group,
                         src->metadata.group_count);
     }
     FRZ_TRY(parquet_writer_skip_to(w, field_index, err));
     assert(w->field_rows == 0);
-    if (have == NULL || !field_fits(w, node, src, have, src_group, src_field_id)) {
+    *have = group_fits(w, src, src_group) ? parquet_file_node(src, src_field_id) : NULL;
+out:
+    return rc;
+}
+
+frz_code parquet_writer_splice_field(frz_parquet_writer *w, size_t field_index,
+                                     const frz_data_file *base, size_t src_group,
+                                     int32_t src_field_id, bool *done, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const parquet_write_node *node = &w->schema.root.children[field_index];
+    const parquet_file *src = (const parquet_file *)base;
+    const parquet_node *have = NULL;
+    if (!node->stored || w->group_rows == 0) {
+        *done = true; /* there is nothing to write */
+        return FRZ_OK;
+    }
+    FRZ_TRY(begin_field(w, field_index, base, src_group, src_field_id, &have, err));
+    if (have == NULL ||
+        !field_fits(w, node, src, have, frz_type_field_by_id(base->type, src_field_id)->type,
+                    src_group)) {
         return FRZ_OK;
     }
     FRZ_TRY(copy_field(w, node, src, have, src_group, err));
+    w->field++;
+    *done = true;
+out:
+    return rc;
+}
+
+/* ---- members of a struct ---- */
+
+typedef struct member_splice {
+    frz_parquet_writer *w;
+    const parquet_write_node *node; /* the struct's */
+    const parquet_file *src;
+    const parquet_node *have;
+    const frz_type *type; /* of have */
+    size_t group;
+    const struct ArrowArray *const *members;
+} member_splice;
+
+/* The source's member of the same id, if its chunks fit, or NULL. */
+static const parquet_node *fitting_member(const member_splice *m, const parquet_write_node *child)
+{
+    if (m->have == NULL || m->type->id != FRZ_TYPE_STRUCT || m->have->unsupported != NULL ||
+        m->node->def != m->have->def) {
+        return NULL;
+    }
+    for (size_t i = 0; i < m->have->child_count; i++) {
+        const frz_field *field = &m->type->fields[i];
+        if (field->id == child->field->id) {
+            return field_fits(m->w, child, m->src, &m->have->children[i], field->type, m->group)
+                       ? &m->have->children[i]
+                       : NULL;
+        }
+    }
+    return NULL;
+}
+
+static bool members_fit(const member_splice *m)
+{
+    bool fit = m->node->kind == PARQUET_NODE_STRUCT;
+    for (size_t i = 0; fit && i < m->node->child_count; i++) {
+        const parquet_write_node *child = &m->node->children[i];
+        fit = !child->stored || m->members[i] != NULL || fitting_member(m, child) != NULL;
+    }
+    return fit;
+}
+
+static frz_code encode_member(frz_parquet_writer *w, const parquet_write_node *node,
+                              const struct ArrowArray *values, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    if (values->length != w->group_rows) {
+        return frz_fail(
+            err, FRZ_E_ARGUMENT, "column \"%.*s\" got %lld rows, its row group has %lld",
+            FRZ_STR_ARG(node->dotted), (long long)values->length, (long long)w->group_rows);
+    }
+    for (size_t i = 0; i < node->leaf_count; i++) {
+        parquet_column_writer_begin(&w->columns[node->first_leaf + i], node->leaf_count == 1);
+    }
+    FRZ_TRY(parquet_shred(w->env, node, w->columns, values, 0, values->length, w->row_count, err));
+    FRZ_TRY(parquet_writer_end_columns(w, node, err));
+out:
+    return rc;
+}
+
+frz_code parquet_writer_splice_members(frz_parquet_writer *w, size_t field_index,
+                                       const frz_data_file *base, size_t src_group,
+                                       int32_t src_field_id,
+                                       const struct ArrowArray *const *members, bool *done,
+                                       frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    member_splice m = {.w = w,
+                       .node = &w->schema.root.children[field_index],
+                       .src = (const parquet_file *)base,
+                       .group = src_group,
+                       .members = members};
+    if (!m.node->stored || w->group_rows == 0) {
+        *done = true;
+        return FRZ_OK;
+    }
+    FRZ_TRY(begin_field(w, field_index, base, src_group, src_field_id, &m.have, err));
+    m.type = m.have == NULL ? NULL : frz_type_field_by_id(base->type, src_field_id)->type;
+    if (!members_fit(&m)) {
+        return FRZ_OK;
+    }
+    for (size_t i = 0; i < m.node->child_count; i++) {
+        const parquet_write_node *child = &m.node->children[i];
+        if (child->stored) {
+            FRZ_TRY(members[i] != NULL
+                        ? encode_member(w, child, members[i], err)
+                        : copy_field(w, child, m.src, fitting_member(&m, child), src_group, err));
+        }
+    }
     w->field++;
     *done = true;
 out:

@@ -633,8 +633,8 @@ frz_code parquet_check_batch(const parquet_write_schema *schema, const struct Ar
 
 /* ---- nesting (parquet_shred.c) ---- */
 
-/* Hand rows first … first + count of the array of a top-level field to its leaves. columns are
- * those of the whole schema. */
+/* Hand rows first … first + count of the array of a field to its leaves: of a top-level field, or
+ * of a member of structs that are there in every row. columns are those of the whole schema. */
 frz_code parquet_shred(const frz_env *env, const parquet_write_node *node,
                        parquet_column_writer *columns, const struct ArrowArray *array,
                        int64_t first, int64_t count, int64_t first_row, frz_error *err);

@@ -243,7 +243,8 @@ void parquet_writer_add_chunk(frz_parquet_writer *w, const parquet_chunk *chunk)
     w->packed_size += (uint64_t)chunk->total_compressed_size;
 }
 
-static frz_code end_columns(frz_parquet_writer *w, const parquet_write_node *node, frz_error *err)
+frz_code parquet_writer_end_columns(frz_parquet_writer *w, const parquet_write_node *node,
+                                    frz_error *err)
 {
     frz_code rc = FRZ_OK;
     for (size_t i = 0; i < node->leaf_count; i++) {
@@ -361,7 +362,7 @@ static frz_code end_rows(frz_parquet_writer *w, frz_error *err)
     if (frz_threads(w->env) > 1) { /* else each column closes when it is written, and is freed */
         FRZ_TRY(for_fields(&p, pending_bytes(w), err));
     }
-    FRZ_TRY(end_columns(w, &w->schema.root, err));
+    FRZ_TRY(parquet_writer_end_columns(w, &w->schema.root, err));
     FRZ_TRY(close_group(w, err));
 out:
     return rc;
@@ -510,7 +511,7 @@ static frz_code append_column(frz_parquet_writer *w, size_t field_index,
                           w->row_count + w->field_rows, err));
     w->field_rows += values->length;
     if (w->field_rows == w->group_rows) {
-        FRZ_TRY(end_columns(w, node, err));
+        FRZ_TRY(parquet_writer_end_columns(w, node, err));
         w->field++;
         w->field_rows = 0;
     }
@@ -537,6 +538,21 @@ frz_code frz_parquet_writer_splice(frz_parquet_writer *writer, size_t field_inde
     if (rc == FRZ_OK) {
         rc = parquet_writer_splice_field(writer, field_index, src, src_group, src_field_id, done,
                                          err);
+    }
+    return keep(writer, rc, err);
+}
+
+frz_code frz_parquet_writer_splice_members(frz_parquet_writer *writer, size_t field_index,
+                                           const frz_data_file *src, size_t src_group,
+                                           int32_t src_field_id,
+                                           const struct ArrowArray *const *members, bool *done,
+                                           frz_error *err)
+{
+    frz_code rc = check_usable(writer, err);
+    *done = false;
+    if (rc == FRZ_OK) {
+        rc = parquet_writer_splice_members(writer, field_index, src, src_group, src_field_id,
+                                           members, done, err);
     }
     return keep(writer, rc, err);
 }

@@ -62,6 +62,9 @@ frz_code parquet_writer_open(const frz_env *env, const char *location, const frz
 frz_code parquet_options_open(frz_parquet_writer *w, const frz_parquet_write_options *opts,
                               frz_error *err);
 frz_code parquet_options_apply(frz_parquet_writer *w, frz_error *err);
+/* Complete the chunks of a field whose rows are all there. */
+frz_code parquet_writer_end_columns(frz_parquet_writer *w, const parquet_write_node *node,
+                                    frz_error *err);
 /* A chunk of the open group is complete. */
 void parquet_writer_add_chunk(frz_parquet_writer *w, const parquet_chunk *chunk);
 /* Let field be the next one; those before it must be complete. */
@@ -70,6 +73,11 @@ frz_code parquet_writer_skip_to(frz_parquet_writer *w, size_t field, frz_error *
 frz_code parquet_writer_splice_field(frz_parquet_writer *w, size_t field_index,
                                      const frz_data_file *src, size_t src_group,
                                      int32_t src_field_id, bool *done, frz_error *err);
+frz_code parquet_writer_splice_members(frz_parquet_writer *w, size_t field_index,
+                                       const frz_data_file *src, size_t src_group,
+                                       int32_t src_field_id,
+                                       const struct ArrowArray *const *members, bool *done,
+                                       frz_error *err);
 /* Page index, counts and bloom filter of a chunk that is copied to leaf own
  * (parquet_splice_index.c). chunk has its place in the new file. */
 frz_code parquet_splice_indexes(frz_parquet_writer *w, size_t own, const parquet_file *src,
