@@ -331,7 +331,9 @@ typedef enum cli_option_id {
     CLI_OPTION_RETAIN_LAST,
     CLI_OPTION_DRY_RUN,
     CLI_OPTION_COLUMNS_ONLY,
-    CLI_OPTION_POLICY
+    CLI_OPTION_POLICY,
+    CLI_OPTION_SET,
+    CLI_OPTION_RESULTS
 } cli_option_id;
 
 /* Lists of options end with a NULL name. */
@@ -382,7 +384,8 @@ extern const cli_command cmd_import, cmd_append, cmd_update, cmd_sql, cmd_scan, 
     cmd_inspect, cmd_tables, cmd_describe, cmd_schema, cmd_snapshots, cmd_files, cmd_manifests,
     cmd_history, cmd_refs, cmd_properties, cmd_statistics, cmd_delete_files, cmd_partitions,
     cmd_entries, cmd_compact, cmd_expire, cmd_remove_orphans, cmd_register, cmd_upgrade,
-    cmd_validate, cmd_changes, cmd_plan, cmd_run_task, cmd_help, cmd_version;
+    cmd_validate, cmd_changes, cmd_plan, cmd_run_task, cmd_update_plan, cmd_update_task,
+    cmd_update_commit, cmd_help, cmd_version;
 
 /* NULL-ended, in the order of the help. */
 extern const cli_command *const cli_commands[];

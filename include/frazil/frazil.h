@@ -27,6 +27,7 @@
 #include "frazil/stream.h"
 #include "frazil/table.h"
 #include "frazil/task.h"
+#include "frazil/update_task.h"
 #include "frazil/variant.h"
 #include "frazil/version.h"
 

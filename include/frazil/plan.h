@@ -33,11 +33,14 @@ typedef struct frz_plan_options {
                                   read.split.open-file-cost, else 4 MiB */
     int row_groups;          /**< open the files, too, to tell which row groups, pages and rows the
                                   filter leaves out; that is not needed to run the tasks */
+    int whole_files;         /**< files are not split, and all that deletes rows of them is in the
+                                  tasks, also of rows that the filter leaves out: for who changes
+                                  the files */
 } frz_plan_options;
 
 #define FRZ_PLAN_OPTIONS_INIT                                                                      \
     {                                                                                              \
-        sizeof(frz_plan_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                  \
+        sizeof(frz_plan_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                               \
     }
 
 /** What a plan did so far; complete behind the last task. Later versions append members. */

@@ -1,5 +1,5 @@
 /*
- * What a column update changes on a manifest entry: the list of column files and the statistics.
+ * What a column update changes on a manifest entry: the list of column files.
  */
 #include <stdlib.h>
 
@@ -68,26 +68,4 @@ frz_code update_column_files(frz_arena *arena, frz_entry *entry, const update_id
     entry->column_file_count = n;
 out:
     return rc;
-}
-
-frz_code update_stats(frz_arena *arena, frz_entry *entry, const int32_t *ids, size_t count,
-                      const frz_field_stats *stats, size_t stats_count, frz_error *err)
-{
-    size_t n = 0;
-    frz_field_stats *merged =
-        frz_arena_array(arena, entry->stats_count + stats_count + 1, sizeof *merged);
-    if (merged == NULL) {
-        return frz_fail_nomem(err, (entry->stats_count + stats_count) * sizeof *merged);
-    }
-    for (size_t i = 0; i < entry->stats_count; i++) {
-        if (!contains(ids, count, entry->stats[i].field_id)) {
-            merged[n++] = entry->stats[i];
-        }
-    }
-    for (size_t i = 0; i < stats_count; i++) {
-        merged[n++] = stats[i];
-    }
-    entry->stats = merged;
-    entry->stats_count = n;
-    return FRZ_OK;
 }

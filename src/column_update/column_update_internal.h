@@ -205,6 +205,7 @@ typedef struct update_moves {
 typedef struct update_done {
     frz_entry of; /* the identity */
     int32_t schema_id;
+    int64_t planned; /* a task's: sequence number of the version that it was planned for */
     update_result result;
     frz_rewritten rewritten; /* copy-on-write: the new data file */
 } update_done;
@@ -217,6 +218,8 @@ typedef struct update_job {
     size_t done_count, done_capacity;
     size_t sorted;       /* so many come from earlier attempts, in order of location */
     frz_write_mode mode; /* of all attempts */
+    frz_commit_scope scope;
+    bool apart; /* results are those of tasks: nothing is computed here */
     update_moves moves;
 } update_job;
 
@@ -228,19 +231,54 @@ typedef struct update_attempt {
     frz_live_files files;
     size_t computed; /* of them, so far */
     frz_commit_vectors vectors;
-    bool sync_each; /* files are synced one by one */
+    bool sync_each;           /* files are synced one by one */
+    const frz_entry *missing; /* apart: the first data file whose task must run again */
+    const char *missing_why;
+    size_t missing_count;
 } update_attempt;
+
+/* ---- the builder of the commit loop (column_update_run.c) ---- */
+
+/* Without a statement: update_plan_parse into the job's arena. */
+void update_job_init(update_job *job, const frz_env *env);
+void update_job_reset(update_job *job);
+/* A frz_commit_build; ctx is the job. */
+frz_code update_job_build(void *ctx, const frz_commit_attempt *attempt, frz_commit_plan *plan,
+                          frz_error *err);
+
+/* ---- results, and what of them still holds (column_update_done.c) ---- */
+
+/* Let all be found that were added. */
+void update_done_sort(update_job *job);
+/* The same; of several results of one data file only that of the newest plan is left. */
+void update_done_keep_newest(update_job *job);
 
 /* A result of an earlier attempt, or NULL: within one attempt each data file comes once. */
 update_done *update_done_find(const update_job *job, const frz_entry *entry);
 /* A place to keep the result of a data file, empty or with an outdated result dropped. */
 frz_code update_done_new(update_job *job, const frz_commit_attempt *attempt, const frz_entry *entry,
                          update_done **out, frz_error *err);
+/* The same for a result that comes from elsewhere. */
+frz_code update_done_add(update_job *job, int32_t schema_id, const frz_entry *entry,
+                         update_done **out, frz_error *err);
+/* The new values hold for the newest state of the entry. */
+bool update_values_hold(const update_plan *plan, const update_done *done, int32_t schema_id,
+                        const frz_entry *newest);
+/* And so does the lineage column. */
+bool update_lineage_holds(const update_done *done, const frz_entry *newest);
 /* The rows are where they were, with the values that they had. */
 bool update_done_same(const update_done *done, const update_attempt *a, const frz_entry *newest);
 /* Whether there is no result of an earlier attempt that still holds. */
 bool update_must_compute(const update_attempt *a, const frz_entry *entry);
 void update_done_forget(update_job *job);
+
+/* ---- results of tasks (column_update_task.c) ---- */
+
+/* FRZ_E_EXISTS if the result is part of the entry already. */
+frz_code update_check_new(const frz_commit_attempt *attempt, const frz_entry *entry,
+                          const update_done *done, frz_error *err);
+/* The column files become the commit's, if they are there as the results say. */
+frz_code update_adopt(const update_job *job, const frz_commit_attempt *attempt, frz_error *err);
 
 /* ---- merge-on-read (column_update_move.c) ---- */
 
@@ -274,8 +312,5 @@ frz_code update_lineage_file(const update_plan *plan, const frz_commit_attempt *
 frz_code update_column_files(frz_arena *arena, frz_entry *entry, const update_ids *schema,
                              const update_ids *gone, const frz_column_file *added,
                              size_t added_count, frz_error *err);
-/* Replace the statistics of fields; ids ascend. spec: stats and column files */
-frz_code update_stats(frz_arena *arena, frz_entry *entry, const int32_t *ids, size_t count,
-                      const frz_field_stats *stats, size_t stats_count, frz_error *err);
 
 #endif

@@ -17,108 +17,12 @@
  *
  * A rewritten file is used again if the entry is the same. Rows that moved hold all of the old row:
  * if an entry that some came from is not the same any more, all of them are moved again.
+ *
+ * Results of tasks (column_update_task.c) are column files. They are committed by the same rules,
+ * but nothing is computed: what would have to be is a conflict. Under snapshot isolation a data
+ * file that an append added meanwhile is left alone.
  */
-#include <stdlib.h>
-
 #include "column_update/column_update_internal.h"
-
-/* ---- remembering ---- */
-
-static int by_location(const void *a, const void *b)
-{
-    return frz_str_compare(((const update_done *)a)->of.location,
-                           ((const update_done *)b)->of.location);
-}
-
-static void sort_done(update_job *job)
-{
-    if (job->done_count > 1) {
-        qsort(job->done, job->done_count, sizeof *job->done, by_location);
-    }
-    job->sorted = job->done_count;
-}
-
-update_done *update_done_find(const update_job *job, const frz_entry *entry)
-{
-    const update_done key = {.of.location = entry->location};
-    return job->sorted == 0 ? NULL : bsearch(&key, job->done, job->sorted, sizeof key, by_location);
-}
-
-frz_code update_done_new(update_job *job, const frz_commit_attempt *attempt, const frz_entry *entry,
-                         update_done **out, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    update_done *slot = update_done_find(job, entry);
-    update_done fresh = {.schema_id = attempt->schema->schema_id};
-    FRZ_TRY(frz_entry_identity(&job->arena, entry, &fresh.of, err));
-    if (slot == NULL) {
-        FRZ_TRY(FRZ_GROW(job->env, &job->done, &job->done_capacity, job->done_count, err));
-        slot = &job->done[job->done_count++];
-    } else {
-        update_result_reset(job->env, &slot->result);
-    }
-    *slot = fresh;
-    *out = slot;
-out:
-    return rc;
-}
-
-void update_done_forget(update_job *job)
-{
-    for (size_t i = 0; i < job->done_count; i++) {
-        update_result_reset(job->env, &job->done[i].result);
-    }
-    job->done_count = job->sorted = 0;
-}
-
-/* ---- does a result still hold? ---- */
-
-bool update_done_same(const update_done *done, const update_attempt *a, const frz_entry *newest)
-{
-    return done->schema_id == a->commit->schema->schema_id && frz_same_content(&done->of, newest);
-}
-
-/* The file that provides a field is the same as when the result was computed. */
-static bool same_provider(const update_done *done, const frz_entry *newest, int32_t field_id)
-{
-    const frz_column_file *before = frz_entry_provider(&done->of, field_id);
-    const frz_column_file *now = frz_entry_provider(newest, field_id);
-    return before == NULL || now == NULL ? before == now
-                                         : frz_str_equal(before->location, now->location);
-}
-
-static bool same_vector(const update_done *done, const frz_entry *newest)
-{
-    return done->of.has_deletion_vector == newest->has_deletion_vector &&
-           frz_str_equal(done->of.deletion_vector.location, newest->deletion_vector.location) &&
-           done->of.deletion_vector.offset == newest->deletion_vector.offset;
-}
-
-static bool same_lineage(const update_done *done, const frz_entry *newest)
-{
-    return done->of.sequence_number == newest->sequence_number &&
-           same_provider(done, newest, FRZ_ID_LAST_UPDATED);
-}
-
-static bool values_hold(const update_done *done, const update_attempt *a, const frz_entry *newest)
-{
-    const update_plan *plan = &a->job->plan;
-    bool hold = done->schema_id == a->commit->schema->schema_id && same_vector(done, newest);
-    for (size_t i = 0; hold && i < plan->depends_count; i++) {
-        int32_t id = plan->depends_ids[i];
-        hold = id == FRZ_ID_LAST_UPDATED ? same_lineage(done, newest)
-                                         : same_provider(done, newest, id);
-    }
-    return hold;
-}
-
-bool update_must_compute(const update_attempt *a, const frz_entry *entry)
-{
-    const update_done *done = update_done_find(a->job, entry);
-    bool in_part = a->job->mode == FRZ_MODE_COLUMN_FILE; /* the other modes write whole rows */
-    return done == NULL ||
-           !(in_part ? values_hold(done, a, entry) : update_done_same(done, a, entry));
-}
 
 /* ---- building ---- */
 
@@ -149,7 +53,7 @@ static frz_code lineage_entry(update_attempt *a, const frz_entry *entry, const u
     return rc;
 }
 
-/* The column files of the new state. */
+/* The column files of the new state, and their statistics. */
 static frz_code renew_files(update_attempt *a, const frz_entry *entry, const update_done *done,
                             frz_entry *modified, frz_error *err)
 {
@@ -158,7 +62,7 @@ static frz_code renew_files(update_attempt *a, const frz_entry *entry, const upd
     const update_plan *bound = &a->job->plan;
     frz_column_file added[2];
     size_t added_count = 1;
-    bool lineage_holds = same_lineage(done, entry) || result->rows == result->record_count;
+    bool lineage_holds = update_lineage_holds(done, entry) || result->rows == result->record_count;
     /* written is ascending, so the lineage column's id, the largest, is the last */
     FRZ_TRY(column_file_of(a->commit, result->location, result->bytes, bound->written.ids,
                            bound->written.count - (lineage_holds ? 0 : 1), &added[0], err));
@@ -167,8 +71,8 @@ static frz_code renew_files(update_attempt *a, const frz_entry *entry, const upd
     }
     FRZ_TRY(update_column_files(a->commit->arena, modified, &bound->schema_ids, &bound->written,
                                 added, added_count, err));
-    FRZ_TRY(update_stats(a->commit->arena, modified, bound->written.ids, bound->written.count,
-                         result->stats, result->stats_count, err));
+    modified->stats = result->stats; /* of the fields that are written */
+    modified->stats_count = result->stats_count;
 out:
     return rc;
 }
@@ -233,7 +137,8 @@ static frz_code add_change(update_attempt *a, const frz_entry *entry, const upda
     FRZ_TRY(renew_files(a, entry, done, &modified, err));
     FRZ_TRY(renew_vector(a, entry, done, &modified, err));
     renew_order(a, done, &modified);
-    FRZ_TRY(frz_commit_plan_change(a->commit, plan, entry, &modified, err));
+    FRZ_TRY(frz_commit_plan_update(a->commit, plan, entry, &modified, a->job->plan.written.ids,
+                                   a->job->plan.written.count, err));
     plan->rows += done->result.rows;
     plan->data_files++;
     plan->live_data_bytes += frz_entry_bytes(entry);
@@ -276,6 +181,8 @@ static frz_code replace_file(update_attempt *a, const frz_entry *entry, update_d
         return FRZ_OK;
     }
     FRZ_TRY(renew_files(a, entry, done, &modified, err));
+    FRZ_TRY(frz_stats_overlay(a->commit->arena, entry, a->job->plan.written.ids,
+                              a->job->plan.written.count, &modified, err));
     FRZ_TRY(fold(a, entry, &modified, done, err));
     frz_commit_drop(a->commit, done->result.location);
 out:
@@ -303,12 +210,45 @@ out:
 
 /* ---- column files ---- */
 
+/* Results come from tasks: a data file that needs another one is remembered. */
+static void note_missing(update_attempt *a, const frz_entry *entry, const update_done *done)
+{
+    if (a->missing_count++ == 0) {
+        a->missing = entry;
+        a->missing_why = done == NULL ? "it has no result"
+                         : done->schema_id != a->commit->schema->schema_id
+                             ? "the schema has changed since"
+                             : "what its task read has changed since";
+    }
+}
+
+static frz_code check_missing(const update_attempt *a, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    if (a->missing_count > 0) {
+        rc = frz_fail(err, FRZ_E_CONFLICT, "%zu data files need their task run again: %.*s (%s)%s",
+                      a->missing_count, FRZ_STR_ARG(a->missing->location), a->missing_why,
+                      a->missing_count > 1 ? " and others" : "");
+        frz_hint(err, "a plan that is given the results (update-plan --results) has tasks of "
+                      "these files only; results stay where they are");
+    }
+    return rc;
+}
+
 static frz_code update_entry(update_attempt *a, const frz_entry *entry, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     update_job *job = a->job;
     update_done *done = update_done_find(job, entry);
-    if (update_must_compute(a, entry)) {
+    bool compute = update_must_compute(a, entry);
+    if (job->apart) {
+        FRZ_TRY(done == NULL ? FRZ_OK : update_check_new(a->commit, entry, done, err));
+        if (compute) {
+            note_missing(a, entry, done);
+            return FRZ_OK;
+        }
+    }
+    if (compute) {
         FRZ_TRY(update_done_new(job, a->commit, entry, &done, err));
         FRZ_TRY(update_file(&job->plan, a->commit, entry, a->computed++, a->files.deletes,
                             a->sync_each, &done->result, err));
@@ -321,6 +261,27 @@ out:
 }
 
 /* ---- all of them ---- */
+
+/* Leave out files that have nothing to update: without rows, or with rows that came later and are
+ * left alone. */
+static frz_code choose_files(update_attempt *a, frz_error *err)
+{
+    size_t count = 0;
+    const frz_entry **entries =
+        frz_arena_array(a->commit->arena, a->files.count + 1, sizeof *entries);
+    if (entries == NULL) {
+        return frz_fail_nomem(err, a->files.count * sizeof *entries);
+    }
+    for (size_t i = 0; i < a->files.count; i++) {
+        const frz_entry *entry = a->files.entries[i];
+        if (entry->record_count > 0 && !frz_commit_leaves(a->commit, &a->job->scope, entry)) {
+            entries[count++] = entry;
+        }
+    }
+    a->files.entries = entries;
+    a->files.count = count;
+    return FRZ_OK;
+}
 
 /* Tell the source which files will ask for its rows. */
 static frz_code start_source(update_attempt *a, frz_error *err)
@@ -371,7 +332,7 @@ static frz_code choose_mode(update_attempt *a, frz_error *err)
     frz_code rc = FRZ_OK;
     update_job *job = a->job;
     frz_statement_estimate estimate;
-    if (a->commit->number == 1) {
+    if (a->commit->number == 1 && !job->apart) {
         FRZ_TRY(frz_write_mode_of(&a->commit->table->metadata, "update", &job->mode, err));
     }
     if (job->mode == FRZ_MODE_AUTO && job->plan.source != NULL) {
@@ -386,23 +347,45 @@ out:
     return rc;
 }
 
-static frz_code build(void *ctx, const frz_commit_attempt *attempt, frz_commit_plan *plan,
-                      frz_error *err)
+/* A column file leaves the statistics of other columns as they are; the other modes need all. */
+static frz_code find_files(update_attempt *a, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const frz_commit_attempt *c = a->commit;
+    const update_plan *plan = &a->job->plan;
+    const frz_bound_expr *prune = plan->source != NULL ? plan->prune : plan->filter;
+    FRZ_TRY(frz_live_files_list(c->table, c->parent, c->schema, c->tree, prune, c->arena, &a->files,
+                                err));
+    FRZ_TRY(choose_mode(a, err));
+    if (a->job->mode != FRZ_MODE_COLUMN_FILE) {
+        frz_live_files_reset(&a->files);
+        FRZ_TRY(frz_live_files_find(c->table, c->parent, c->schema, c->tree, prune, c->arena,
+                                    &a->files, err));
+    }
+    FRZ_TRY(choose_files(a, err));
+out:
+    return rc;
+}
+
+frz_code update_job_build(void *ctx, const frz_commit_attempt *attempt, frz_commit_plan *plan,
+                          frz_error *err)
 {
     frz_code rc = FRZ_OK;
     update_job *job = ctx;
     update_attempt a = {.job = job, .commit = attempt, .plan = plan};
     frz_commit_vectors_init(&a.vectors, attempt);
-    sort_done(job);
+    update_done_sort(job);
     update_plan_unbind(&job->plan);
+    FRZ_TRY(frz_commit_scope_enter(&job->scope, attempt, "update", err));
     FRZ_TRY(update_plan_bind(&job->plan, &attempt->table->metadata, attempt->schema, err));
-    const frz_bound_expr *prune = job->plan.source != NULL ? job->plan.prune : job->plan.filter;
-    FRZ_TRY(frz_live_files_find(attempt->table, attempt->parent, attempt->schema, attempt->tree,
-                                prune, attempt->arena, &a.files, err));
-    a.sync_each = frz_commit_sync_each(attempt, a.files.count);
-    FRZ_TRY(choose_mode(&a, err));
+    if (job->apart && attempt->number == 1) {
+        FRZ_TRY(update_adopt(job, attempt, err));
+    }
+    FRZ_TRY(find_files(&a, err));
+    a.sync_each = frz_commit_sync_each(attempt, job->apart ? 0 : a.files.count);
     FRZ_TRY(update_moves_begin(&a, err));
     FRZ_TRY(build_entries(&a, err));
+    FRZ_TRY(check_missing(&a, err));
     FRZ_TRY(update_moves_finish(&a, err));
     FRZ_TRY(frz_commit_vectors_finish(&a.vectors, a.sync_each, err));
     plan->operation = "overwrite";
@@ -414,6 +397,22 @@ out:
     return rc;
 }
 
+void update_job_init(update_job *job, const frz_env *env)
+{
+    *job = (update_job){.env = env, .plan = {.env = env}, .scope = FRZ_COMMIT_SCOPE_INIT};
+    frz_arena_init(&job->arena, env, FRZ_ARENA_NO_LIMIT);
+    frz_arena_init(&job->plan.arena, env, FRZ_ARENA_NO_LIMIT);
+}
+
+void update_job_reset(update_job *job)
+{
+    update_done_forget(job);
+    frz_free(job->env, job->done);
+    frz_free(job->env, job->moves.made);
+    update_plan_unbind(&job->plan);
+    frz_arena_reset(&job->arena);
+}
+
 /* ---- entries ---- */
 
 static frz_code run(frz_catalog *catalog, const char *table, const frz_assignment *assignments,
@@ -421,21 +420,16 @@ static frz_code run(frz_catalog *catalog, const char *table, const frz_assignmen
                     frz_commit_report *report, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    const frz_env *env = catalog->env;
-    update_job job = {.env = env, .plan = {.env = env, .source = source}};
-    frz_arena_init(&job.arena, env, FRZ_ARENA_NO_LIMIT);
-    frz_arena_init(&job.plan.arena, env, FRZ_ARENA_NO_LIMIT);
+    update_job job;
+    update_job_init(&job, catalog->env);
+    job.plan.source = source;
     FRZ_TRY(update_plan_parse(&job.plan, &job.arena, assignments, assignment_count, where, err));
-    FRZ_TRY(frz_commit_run(catalog, table, build, &job, report, err));
+    FRZ_TRY(frz_commit_run(catalog, table, update_job_build, &job, report, err));
     if (source != NULL && report != NULL) {
         update_source_count(source, &report->source_rows, &report->source_unmatched);
     }
 out:
-    update_done_forget(&job);
-    frz_free(env, job.done);
-    frz_free(env, job.moves.made);
-    update_plan_unbind(&job.plan);
-    frz_arena_reset(&job.arena);
+    update_job_reset(&job);
     return rc;
 }
 

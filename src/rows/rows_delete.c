@@ -11,6 +11,7 @@ typedef struct delete_job {
     const frz_env *env;
     frz_arena arena;
     const frz_expr *where; /* NULL: all rows */
+    frz_commit_scope scope;
     frz_write_mode mode;
     frz_rewrite_results results; /* of copy-on-write */
 } delete_job;
@@ -213,6 +214,7 @@ static frz_code build(void *ctx, const frz_commit_attempt *attempt, frz_commit_p
     delete_job *job = ctx;
     row_delete d = {.job = job, .env = job->env, .commit = attempt, .plan = plan};
     frz_commit_vectors_init(&d.vectors, attempt);
+    FRZ_TRY(frz_commit_scope_enter(&job->scope, attempt, "delete", err));
     FRZ_TRY(frz_condition_bind(job->env, job->where, attempt->schema, attempt->arena, &d.condition,
                                err));
     FRZ_TRY(frz_live_files_find(attempt->table, attempt->parent, attempt->schema, attempt->tree,
@@ -220,7 +222,9 @@ static frz_code build(void *ctx, const frz_commit_attempt *attempt, frz_commit_p
     FRZ_TRY(choose_mode(&d, err));
     for (size_t i = 0; i < d.files.count; i++) {
         FRZ_TRY(frz_progress(job->env, "delete", i, d.files.count, err));
-        FRZ_TRY(delete_from(&d, d.files.entries[i], err));
+        if (!frz_commit_leaves(attempt, &job->scope, d.files.entries[i])) {
+            FRZ_TRY(delete_from(&d, d.files.entries[i], err));
+        }
     }
     FRZ_TRY(frz_progress(job->env, "delete", d.files.count, d.files.count, err));
     FRZ_TRY(frz_commit_vectors_finish(&d.vectors, frz_commit_sync_each(attempt, 1), err));
@@ -237,7 +241,7 @@ frz_code frz_delete_rows(frz_catalog *catalog, const char *table, const char *wh
                          frz_commit_report *report, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    delete_job job = {.env = catalog->env};
+    delete_job job = {.env = catalog->env, .scope = FRZ_COMMIT_SCOPE_INIT};
     frz_arena_init(&job.arena, catalog->env, FRZ_ARENA_NO_LIMIT);
     frz_rewrite_results_init(&job.results, catalog->env);
     if (where != NULL) {

@@ -5,6 +5,7 @@
 #define FRZ_SCAN_TASK_H
 
 #include "format/format.h"
+#include "frazil/plan.h"
 #include "frazil/task.h"
 #include "meta/meta_manifest.h"
 
@@ -56,6 +57,9 @@ frz_code task_add_delete(frz_task *task, const frz_entry *entry, frz_error *err)
 /* The rows that a part has; of one by bytes, its file is opened. */
 frz_code task_part_rows(const frz_task *task, const task_part *part, frz_row_range *out,
                         frz_error *err);
+
+/* Leave data files out of a plan that has given no task yet (scan_tasks.c). */
+void task_plan_skip(frz_plan *plan, bool (*skip)(void *ctx, const frz_entry *entry), void *ctx);
 
 /* ---- entries (scan_task_entry.c) ---- */
 

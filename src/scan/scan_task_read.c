@@ -7,12 +7,10 @@
 #include "scan/scan_internal.h"
 #include "scan/scan_task_json.h"
 
-#define PREFIX_SIZE 96
-
 /* ---- members ---- */
 
-static frz_code read_count(const json_t *object, const char *prefix, const char *key, int64_t *out,
-                           frz_error *err)
+frz_code task_read_count(const json_t *object, const char *prefix, const char *key, int64_t *out,
+                         frz_error *err)
 {
     frz_code rc = meta_json_i64(object, prefix, key, out, err);
     return rc == FRZ_OK && *out < 0
@@ -21,17 +19,17 @@ static frz_code read_count(const json_t *object, const char *prefix, const char 
                : rc;
 }
 
-static frz_code read_count_or(const json_t *object, const char *prefix, const char *key,
-                              int64_t fallback, int64_t *out, frz_error *err)
+frz_code task_read_count_or(const json_t *object, const char *prefix, const char *key,
+                            int64_t fallback, int64_t *out, frz_error *err)
 {
     *out = fallback;
     return meta_json_member(object, key) == NULL ? FRZ_OK
-                                                 : read_count(object, prefix, key, out, err);
+                                                 : task_read_count(object, prefix, key, out, err);
 }
 
 /* Absent: false. */
-static frz_code read_flag(const json_t *object, const char *prefix, const char *key, bool *out,
-                          frz_error *err)
+frz_code task_read_flag(const json_t *object, const char *prefix, const char *key, bool *out,
+                        frz_error *err)
 {
     const json_t *member = meta_json_member(object, key);
     *out = json_is_true(member);
@@ -40,8 +38,8 @@ static frz_code read_flag(const json_t *object, const char *prefix, const char *
                : meta_json_mismatch(prefix, key, "a boolean", member, err);
 }
 
-static frz_code read_text(const json_t *object, const char *prefix, const char *key, frz_str *out,
-                          frz_error *err)
+frz_code task_read_text(const json_t *object, const char *prefix, const char *key, frz_str *out,
+                        frz_error *err)
 {
     frz_code rc = meta_json_str(object, prefix, key, out, err);
     return rc == FRZ_OK && out->len == 0
@@ -87,13 +85,9 @@ out:
     return rc;
 }
 
-/* [first, end) */
-static frz_code read_range(const json_t *object, const char *prefix, const char *key, int64_t most,
-                           int64_t *first, int64_t *end, frz_error *err)
+frz_code task_read_pair(const json_t *list, const char *prefix, const char *key, int64_t most,
+                        int64_t *first, int64_t *end, frz_error *err)
 {
-    frz_code rc = FRZ_OK;
-    const json_t *list = NULL;
-    FRZ_TRY(meta_json_array(object, prefix, key, &list, err));
     const json_t *a = json_array_get(list, 0), *b = json_array_get(list, 1);
     if (json_array_size(list) != 2 || !json_is_integer(a) || !json_is_integer(b) ||
         json_integer_value(a) < 0 || json_integer_value(b) < json_integer_value(a) ||
@@ -104,8 +98,16 @@ static frz_code read_range(const json_t *object, const char *prefix, const char 
     }
     *first = json_integer_value(a);
     *end = json_integer_value(b);
-out:
-    return rc;
+    return FRZ_OK;
+}
+
+/* [first, end) */
+static frz_code read_range(const json_t *object, const char *prefix, const char *key, int64_t most,
+                           int64_t *first, int64_t *end, frz_error *err)
+{
+    const json_t *list = NULL;
+    frz_code rc = meta_json_array(object, prefix, key, &list, err);
+    return rc != FRZ_OK ? rc : task_read_pair(list, prefix, key, most, first, end, err);
 }
 
 /* ---- entries ---- */
@@ -135,7 +137,7 @@ static frz_code read_partition(frz_arena *arena, const json_t *object, const cha
                                frz_entry *entry, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    char inner[PREFIX_SIZE];
+    char inner[TASK_PREFIX];
     const json_t *list = NULL;
     FRZ_TRY(meta_json_array_or_none(object, prefix, TASK_PARTITION, &list, err));
     size_t n = json_array_size(list);
@@ -156,11 +158,11 @@ out:
     return rc;
 }
 
-static frz_code read_column_files(frz_arena *arena, const json_t *object, const char *prefix,
-                                  frz_entry *entry, frz_error *err)
+frz_code task_read_column_files(frz_arena *arena, const json_t *object, const char *prefix,
+                                frz_entry *entry, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    char inner[PREFIX_SIZE];
+    char inner[TASK_PREFIX];
     const json_t *list = NULL;
     FRZ_TRY(meta_json_array_or_none(object, prefix, TASK_COLUMN_FILES, &list, err));
     size_t n = json_array_size(list);
@@ -172,9 +174,9 @@ static frz_code read_column_files(frz_arena *arena, const json_t *object, const 
         const json_t *item = json_array_get(list, i);
         FRZ_TRY(meta_json_element(item, TASK_COLUMN_FILES, i, err));
         snprintf(inner, sizeof inner, "%.40s%.20s[%zu].", prefix, TASK_COLUMN_FILES, i);
-        FRZ_TRY(read_text(item, inner, TASK_LOCATION, &files[i].location, err));
-        FRZ_TRY(read_text(item, inner, TASK_FILE_FORMAT, &files[i].file_format, err));
-        FRZ_TRY(read_count(item, inner, TASK_FILE_SIZE, &files[i].file_size, err));
+        FRZ_TRY(task_read_text(item, inner, TASK_LOCATION, &files[i].location, err));
+        FRZ_TRY(task_read_text(item, inner, TASK_FILE_FORMAT, &files[i].file_format, err));
+        FRZ_TRY(task_read_count(item, inner, TASK_FILE_SIZE, &files[i].file_size, err));
         FRZ_TRY(read_ids(arena, item, inner, TASK_FIELD_IDS, &files[i].field_ids,
                          &files[i].field_id_count, err));
     }
@@ -188,16 +190,16 @@ static frz_code read_encrypted(const json_t *object, const char *prefix, frz_str
                                frz_error *err)
 {
     bool encrypted = false;
-    frz_code rc = read_flag(object, prefix, TASK_ENCRYPTED, &encrypted, err);
+    frz_code rc = task_read_flag(object, prefix, TASK_ENCRYPTED, &encrypted, err);
     *out = encrypted ? FRZ_STR("a key") : (frz_str){NULL, 0}; /* that there is one, is refused */
     return rc;
 }
 
-static frz_code read_vector(const json_t *object, const char *prefix, frz_entry *entry,
-                            frz_error *err)
+frz_code task_read_vector(const json_t *object, const char *prefix, frz_entry *entry,
+                          frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    char inner[PREFIX_SIZE];
+    char inner[TASK_PREFIX];
     frz_deletion_vector *vector = &entry->deletion_vector;
     const json_t *item = meta_json_member(object, TASK_VECTOR);
     if (item == NULL) {
@@ -207,10 +209,10 @@ static frz_code read_vector(const json_t *object, const char *prefix, frz_entry 
         return meta_json_mismatch(prefix, TASK_VECTOR, "an object", item, err);
     }
     snprintf(inner, sizeof inner, "%.40s%.20s.", prefix, TASK_VECTOR);
-    FRZ_TRY(read_text(item, inner, TASK_LOCATION, &vector->location, err));
-    FRZ_TRY(read_count(item, inner, TASK_OFFSET, &vector->offset, err));
-    FRZ_TRY(read_count(item, inner, TASK_SIZE, &vector->size, err));
-    FRZ_TRY(read_count(item, inner, TASK_CARDINALITY, &vector->cardinality, err));
+    FRZ_TRY(task_read_text(item, inner, TASK_LOCATION, &vector->location, err));
+    FRZ_TRY(task_read_count(item, inner, TASK_OFFSET, &vector->offset, err));
+    FRZ_TRY(task_read_count(item, inner, TASK_SIZE, &vector->size, err));
+    FRZ_TRY(task_read_count(item, inner, TASK_CARDINALITY, &vector->cardinality, err));
     FRZ_TRY(read_encrypted(item, inner, &vector->key_metadata, err));
     entry->has_deletion_vector = true;
 out:
@@ -222,20 +224,20 @@ static frz_code read_entry(frz_arena *arena, const json_t *object, const char *p
 {
     frz_code rc = FRZ_OK;
     int64_t spec_id = -1;
-    FRZ_TRY(read_text(object, prefix, TASK_LOCATION, &entry->location, err));
-    FRZ_TRY(read_text(object, prefix, TASK_FILE_FORMAT, &entry->file_format, err));
-    FRZ_TRY(read_count(object, prefix, TASK_FILE_SIZE, &entry->file_size, err));
-    FRZ_TRY(read_count(object, prefix, TASK_RECORD_COUNT, &entry->record_count, err));
-    FRZ_TRY(read_count(object, prefix, TASK_SEQUENCE, &entry->sequence_number, err));
-    FRZ_TRY(read_count_or(object, prefix, TASK_SPEC_ID, -1, &spec_id, err));
+    FRZ_TRY(task_read_text(object, prefix, TASK_LOCATION, &entry->location, err));
+    FRZ_TRY(task_read_text(object, prefix, TASK_FILE_FORMAT, &entry->file_format, err));
+    FRZ_TRY(task_read_count(object, prefix, TASK_FILE_SIZE, &entry->file_size, err));
+    FRZ_TRY(task_read_count(object, prefix, TASK_RECORD_COUNT, &entry->record_count, err));
+    FRZ_TRY(task_read_count(object, prefix, TASK_SEQUENCE, &entry->sequence_number, err));
+    FRZ_TRY(task_read_count_or(object, prefix, TASK_SPEC_ID, -1, &spec_id, err));
     if (spec_id > INT32_MAX) {
         return frz_fail(err, FRZ_E_CORRUPT, "%s%s: expected an integer of 32 bits, found %lld",
                         prefix, TASK_SPEC_ID, (long long)spec_id);
     }
     entry->spec_id = (int32_t)spec_id;
-    FRZ_TRY(read_flag(object, prefix, TASK_LEGACY, &entry->is_legacy, err));
+    FRZ_TRY(task_read_flag(object, prefix, TASK_LEGACY, &entry->is_legacy, err));
     FRZ_TRY(read_encrypted(object, prefix, &entry->key_metadata, err));
-    FRZ_TRY(read_vector(object, prefix, entry, err));
+    FRZ_TRY(task_read_vector(object, prefix, entry, err));
     FRZ_TRY(read_partition(arena, object, prefix, entry, err));
 out:
     return rc;
@@ -306,7 +308,7 @@ static frz_code read_items(frz_task *task, const json_t *list, const char *key, 
                            frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    char prefix[PREFIX_SIZE];
+    char prefix[TASK_PREFIX];
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *item = json_array_get(list, i);
         FRZ_TRY(meta_json_element(item, key, i, err));
@@ -363,7 +365,7 @@ static frz_code read_part(const json_t *object, const char *prefix, task_part *p
         FRZ_TRY(read_range(object, prefix, TASK_ROWS, entry->record_count, &part->first, &part->end,
                            err));
     }
-    rc = read_count_or(object, prefix, TASK_READ_SIZE, entry->file_size, &part->size, err);
+    rc = task_read_count_or(object, prefix, TASK_READ_SIZE, entry->file_size, &part->size, err);
 out:
     return rc;
 }
@@ -376,9 +378,9 @@ static frz_code read_data_file(frz_task *task, const json_t *object, const char 
     task_part part = {.by_bytes = false};
     FRZ_TRY(new_entry(&task->arena, &entry, err));
     FRZ_TRY(read_entry(&task->arena, object, prefix, entry, err));
-    FRZ_TRY(
-        read_count_or(object, prefix, TASK_FIRST_ROW_ID, FRZ_NO_VALUE, &entry->first_row_id, err));
-    FRZ_TRY(read_column_files(&task->arena, object, prefix, entry, err));
+    FRZ_TRY(task_read_count_or(object, prefix, TASK_FIRST_ROW_ID, FRZ_NO_VALUE,
+                               &entry->first_row_id, err));
+    FRZ_TRY(task_read_column_files(&task->arena, object, prefix, entry, err));
     rc = frz_entry_check_column_files(task->table, task->schema, entry, err);
     FRZ_TRY(frz_context(err, rc, "%.*s", (int)strlen(prefix) - 1, prefix));
     part.entry = entry;
@@ -410,8 +412,8 @@ static frz_code read_maps(frz_arena *arena, const json_t *object, frz_table_open
         const json_t *item = json_array_get(list, i);
         frz_str from, to;
         FRZ_TRY(meta_json_element(item, TASK_TABLE "." TASK_MAPS, i, err));
-        FRZ_TRY(read_text(item, TASK_TABLE "." TASK_MAPS ".", TASK_FROM, &from, err));
-        FRZ_TRY(read_text(item, TASK_TABLE "." TASK_MAPS ".", TASK_TO, &to, err));
+        FRZ_TRY(task_read_text(item, TASK_TABLE "." TASK_MAPS ".", TASK_FROM, &from, err));
+        FRZ_TRY(task_read_text(item, TASK_TABLE "." TASK_MAPS ".", TASK_TO, &to, err));
         maps[opts->map_count + i] = (frz_location_map){from.ptr, to.ptr};
     }
     opts->maps = maps;
@@ -433,7 +435,7 @@ static frz_code open_table(const frz_env *env, frz_arena *arena, const json_t *j
     if (given != NULL) {
         memcpy(&opts, given, FRZ_MIN(given->struct_size, sizeof opts));
     }
-    FRZ_TRY(read_text(object, TASK_TABLE ".", TASK_METADATA, &metadata, err));
+    FRZ_TRY(task_read_text(object, TASK_TABLE ".", TASK_METADATA, &metadata, err));
     FRZ_TRY(meta_json_str_or_none(object, TASK_TABLE ".", TASK_LOCATION, &location, err));
     opts.location = opts.location == NULL && location.len > 0 ? location.ptr : opts.location;
     FRZ_TRY(read_maps(arena, object, &opts, err));
@@ -474,8 +476,8 @@ static frz_code read_request(frz_arena *arena, const json_t *json, scan_request 
         }
     }
     FRZ_TRY(meta_json_str_or_none(json, "", TASK_WHERE, &where, err));
-    FRZ_TRY(read_flag(json, "", TASK_LINEAGE, &out->with_lineage, err));
-    FRZ_TRY(read_flag(json, "", TASK_IGNORE_CASE, &out->ignore_case, err));
+    FRZ_TRY(task_read_flag(json, "", TASK_LINEAGE, &out->with_lineage, err));
+    FRZ_TRY(task_read_flag(json, "", TASK_IGNORE_CASE, &out->ignore_case, err));
     out->columns = list == NULL ? NULL : names;
     out->column_count = n;
     out->where = where.ptr;
@@ -513,15 +515,13 @@ out:
     return rc;
 }
 
-frz_code frz_task_parse(const frz_env *env, const char *json, size_t len,
-                        const frz_table_open_options *opts, frz_task **out, frz_error *err)
+frz_code task_read_all(const frz_env *env, json_t *root, const frz_table_open_options *opts,
+                       frz_task **out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    json_t *root = NULL;
     frz_table *table = NULL;
     frz_arena arena;
     frz_arena_init(&arena, env, FRZ_ARENA_NO_LIMIT);
-    FRZ_TRY(frz_json_parse(env, (frz_str){json, len}, &root, err));
     if (!json_is_object(root)) {
         rc = frz_fail(err, FRZ_E_CORRUPT, "expected an object, found %s", meta_json_kind(root));
         goto out;
@@ -531,7 +531,18 @@ frz_code frz_task_parse(const frz_env *env, const char *json, size_t len,
     FRZ_TRY(read_task(table, &arena, root, out, err));
 out:
     frz_table_unref(table);
-    json_decref(root);
     frz_arena_reset(&arena);
+    return rc;
+}
+
+frz_code frz_task_parse(const frz_env *env, const char *json, size_t len,
+                        const frz_table_open_options *opts, frz_task **out, frz_error *err)
+{
+    json_t *root = NULL;
+    frz_code rc = frz_json_parse(env, (frz_str){json, len}, &root, err);
+    if (rc == FRZ_OK) {
+        rc = task_read_all(env, root, opts, out, err);
+    }
+    json_decref(root);
     return frz_context(err, rc, "task");
 }

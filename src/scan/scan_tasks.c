@@ -51,7 +51,9 @@ struct frz_plan {
     frz_file_plan *files;      /* NULL: the table has no snapshot */
     frz_delete_index *deletes; /* NULL: there are no delete files */
     int64_t target, open_cost;
-    bool row_groups;
+    bool row_groups, whole_files;
+    bool (*skip)(void *ctx, const frz_entry *entry); /* NULL: none */
+    void *skip_ctx;
     frz_arena file_arena; /* of the file at hand */
     file_at_hand file;
     frz_task *task;         /* that is being filled; NULL: none */
@@ -117,11 +119,12 @@ static bool has_offsets(const frz_entry *entry)
 static void choose_split(const frz_plan *plan, file_at_hand *file)
 {
     const frz_entry *entry = file->entry;
-    file->by_bytes = file->size > plan->target && has_offsets(entry);
+    bool split = file->size > plan->target && !plan->whole_files;
+    file->by_bytes = split && has_offsets(entry);
     file->end = file->by_bytes ? entry->file_size : entry->record_count;
     file->next_offset = 1;
     file->step = FRZ_MAX(entry->record_count, (int64_t)1);
-    if (!file->by_bytes && file->size > plan->target) {
+    if (!file->by_bytes && split) {
         int64_t parts = file->size / plan->target + (file->size % plan->target > 0);
         file->step =
             FRZ_MAX(entry->record_count / parts + (entry->record_count % parts > 0), (int64_t)1);
@@ -177,7 +180,9 @@ static frz_code next_file(frz_plan *plan, frz_error *err)
     plan->file = (file_at_hand){.entry = NULL};
     plan->entry = NULL;
     frz_arena_reset(&plan->file_arena);
-    FRZ_TRY(plan->files == NULL ? FRZ_END : frz_file_plan_next(plan->files, &planned, err));
+    do {
+        FRZ_TRY(plan->files == NULL ? FRZ_END : frz_file_plan_next(plan->files, &planned, err));
+    } while (plan->skip != NULL && plan->skip(plan->skip_ctx, planned.entry));
     file_at_hand file = {.entry = planned.entry, .size = size_of(plan, planned.entry)};
     FRZ_TRY(find_deletes(plan, &file, err));
     if (plan->row_groups) {
@@ -326,6 +331,12 @@ static bool is_used_up(const file_at_hand *file)
     return file->entry == NULL || file->at >= file->end;
 }
 
+void task_plan_skip(frz_plan *plan, bool (*skip)(void *ctx, const frz_entry *entry), void *ctx)
+{
+    plan->skip = skip;
+    plan->skip_ctx = ctx;
+}
+
 frz_code frz_plan_next(frz_plan *plan, frz_task **out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
@@ -415,7 +426,8 @@ static frz_code open_files(frz_plan *plan, const frz_snapshot *snapshot, frz_err
                                            .schema = plan->schema,
                                            .filter = plan->columns.filter,
                                            .reasons = true};
-    const frz_delete_options deletes = {.schema = plan->schema, .filter = plan->columns.filter};
+    const frz_delete_options deletes = {.schema = plan->schema,
+                                        .filter = plan->whole_files ? NULL : plan->columns.filter};
     if (snapshot != NULL) {
         plan->report.snapshot_id = snapshot->snapshot_id;
         FRZ_TRY(frz_file_plan_open(plan->table, &options, &plan->files, err));
@@ -445,6 +457,7 @@ frz_code frz_plan_open(frz_table *table, const frz_plan_options *opts, frz_plan 
     plan->env = table->env;
     plan->table = frz_table_ref(table);
     plan->row_groups = own.row_groups != 0;
+    plan->whole_files = own.whole_files != 0;
     frz_arena_init(&plan->arena, table->env, FRZ_ARENA_NO_LIMIT);
     frz_arena_init(&plan->file_arena, table->env, FRZ_ARENA_NO_LIMIT);
     FRZ_TRY(choose_sizes(plan, &own, err));

@@ -15,6 +15,7 @@
 #include "frazil/plan.h"
 #include "frazil/rows.h"
 #include "frazil/sql.h"
+#include "frazil/update_task.h"
 #include "type/type_value.h"
 
 /* The last two: updated, with copy-on-write from now on; deleted, with merge-on-read. */
@@ -236,6 +237,50 @@ static frz_code run_orphans(const frz_env *env, const char *folder, frz_error *e
     return rc == FRZ_OK && report.failed > 0 ? frz_fail(err, FRZ_E_IO, "orphans stay") : rc;
 }
 
+static frz_code append_line(void *ctx, const void *bytes, size_t len, frz_error *err)
+{
+    frz_code rc = frz_buf_append(ctx, bytes, len, err);
+    return rc == FRZ_OK ? frz_buf_append_byte(ctx, '\n', err) : rc;
+}
+
+/* Run the next task; its result is another line. */
+static frz_code run_next(const frz_env *env, frz_update_plan *plan, frz_buf *results,
+                         frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_buf task = FRZ_BUF_INIT(env, FRZ_BUF_NO_LIMIT);
+    FRZ_TRY(frz_update_plan_next(plan, append_line, &task, err));
+    rc = frz_update_task_run(env, (const char *)task.data, task.len, append_line, results, err);
+out:
+    frz_buf_reset(&task);
+    return rc;
+}
+
+static frz_code run_update_tasks(const frz_env *env, const char *folder, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const frz_assignment some[] = {{"a", "id + 1"}, {"b", "b + 1"}};
+    frz_update_plan_options opts = FRZ_UPDATE_PLAN_OPTIONS_INIT;
+    frz_catalog *catalog = NULL;
+    frz_table *table = NULL;
+    frz_update_plan *plan = NULL;
+    frz_buf results = FRZ_BUF_INIT(env, FRZ_BUF_NO_LIMIT);
+    opts.target_bytes = 1; /* a task for each data file */
+    FRZ_TRY(open_catalog(env, folder, &catalog, err));
+    FRZ_TRY(frz_catalog_load_table(catalog, "db.t", &table, err));
+    FRZ_TRY(frz_update_plan_open(table, some, 2, "id % 2 = 0", &opts, &plan, err));
+    while ((rc = run_next(env, plan, &results, err)) == FRZ_OK) {
+    }
+    FRZ_TRY(rc == FRZ_END ? FRZ_OK : rc);
+    rc = frz_update_commit(catalog, "db.t", (const char *)results.data, results.len, NULL, err);
+out:
+    frz_buf_reset(&results);
+    frz_update_plan_close(plan);
+    frz_table_unref(table);
+    frz_catalog_close(catalog);
+    return rc;
+}
+
 const fault_scenario scenarios[] = {
     {"import", run_import, -1, SUM_IMPORTED, BASE_EMPTY, 1},
     {"update all", run_update_all, SUM_IMPORTED, SUM_UPDATED, BASE_IMPORTED, 0},
@@ -243,6 +288,8 @@ const fault_scenario scenarios[] = {
     {"compact", run_compact, SUM_UPDATED, SUM_UPDATED, BASE_UPDATED, 0},
     {"delete", run_delete, SUM_UPDATED, SUM_DELETED, BASE_UPDATED, 0},
     {"update some in leaves", run_update_some, SUM_DELETED, SUM_DELETED - 999.0 * ROWS / 2,
+     BASE_DELETED, 0},
+    {"update some by tasks", run_update_tasks, SUM_DELETED, SUM_DELETED - 999.0 * ROWS / 2,
      BASE_DELETED, 0},
     {"compact leaves", run_compact, SUM_DELETED, SUM_DELETED, BASE_DELETED, 0},
     {"update some by copy-on-write", run_update_some, SUM_UPDATED, SUM_UPDATED - 999.0 * ROWS / 2,
