@@ -24,7 +24,7 @@ import checker  # noqa: E402
 
 WORK = harness.WORK / "stitch"
 GROUP_BYTES = 32 << 20  # of the data file
-OTHER_GROUP_BYTES = 45 << 20  # of the one that it is exchanged for
+OTHER_GROUP_BYTES = 30 << 20  # of the one that it is exchanged for
 LIMIT = 1.02  # what the project promises
 SPOKEN = {True: "aligned", False: "misaligned"}
 READS = 3  # of one process

@@ -16,8 +16,6 @@ VERSION = subprocess.run([BIN / "frazil", "version"], capture_output=True, text=
 
 
 class Frazil(Rival):
-    lacks = ("file",)
-
     def __init__(self, folder, durability):
         super().__init__(folder)
         self.durability = durability

@@ -34,6 +34,9 @@ typedef struct frz_read_request {
      * leave out the others. */
     const int32_t *map_keys;
     size_t map_key_count;
+    /* Read in turns with this one, or at once, with its working memory; it must be closed later.
+     * NULL: there is none. */
+    struct frz_data_reader *beside;
     bool no_ahead; /* threads do not read batches before their turn: other readers run beside */
 } frz_read_request;
 

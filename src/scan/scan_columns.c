@@ -4,6 +4,8 @@
  */
 #include "scan/scan_internal.h"
 
+#define CELL_BYTES 24 /* of a value without fixed width, about */
+
 /* ---- names ---- */
 
 /* A struct in which two names differ only in case, if they are not told apart. */
@@ -179,4 +181,14 @@ void scan_columns_reset(scan_columns *c)
 {
     frz_bound_expr_free(c->filter);
     c->filter = NULL;
+}
+
+size_t scan_row_bytes(const frz_type *type)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < type->field_count; i++) {
+        size_t width = frz_type_width(type->fields[i].type);
+        bytes += width > 0 ? width : CELL_BYTES;
+    }
+    return bytes;
 }

@@ -30,6 +30,9 @@ frz_code scan_columns_init(scan_columns *columns, frz_arena *arena, const frz_ta
                            const frz_schema *schema, const scan_request *request, frz_error *err);
 void scan_columns_reset(scan_columns *columns);
 
+/* Bytes of a row in memory, about. */
+size_t scan_row_bytes(const frz_type *type);
+
 /* ---- a scan ---- */
 
 struct frz_scan {
@@ -78,6 +81,7 @@ typedef struct stitch_part {
     frz_data_reader *reader;
     const frz_column_file *column_file; /* NULL: the base file */
     const frz_type *projection;
+    size_t row_bytes; /* of it, about */
     frz_batch batch;
     int64_t used; /* rows of the batch handed out */
 } stitch_part;

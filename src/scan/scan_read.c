@@ -8,7 +8,6 @@
 
 /* Of a batch whose size nobody chose. */
 #define CACHE_BYTES ((size_t)1 << 20)
-#define CELL_BYTES 24 /* of a value without fixed width, about */
 #define LEAST_ROWS 8192
 #define MOST_ROWS 65536
 
@@ -96,14 +95,9 @@ static frz_code next_file(frz_scan *scan, frz_row_range *rows, frz_error *err)
  * are taken out; 0: the reader chooses, since so few rows would do too little. */
 static int64_t choose_rows(const frz_scan *scan)
 {
-    size_t bytes = 0;
-    const frz_type *type = scan->file_type;
+    size_t bytes = scan_row_bytes(scan->file_type);
     if (scan->batch_rows > 0) {
         return scan->batch_rows;
-    }
-    for (size_t i = 0; i < type->field_count; i++) {
-        size_t width = frz_type_width(type->fields[i].type);
-        bytes += width > 0 ? width : CELL_BYTES;
     }
     int64_t rows = (int64_t)(CACHE_BYTES / FRZ_MAX(bytes, (size_t)1)) & ~(int64_t)1023;
     return rows < LEAST_ROWS || rows > MOST_ROWS ? 0 : rows;

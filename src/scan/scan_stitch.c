@@ -154,6 +154,15 @@ out:
 
 /* ---- opening ---- */
 
+static frz_data_reader *first_reader(const frz_stitch *stitch)
+{
+    size_t i = 0;
+    while (i < stitch->part_count && stitch->parts[i].reader == NULL) {
+        i++;
+    }
+    return i < stitch->part_count ? stitch->parts[i].reader : NULL;
+}
+
 static frz_code open_reader(frz_stitch *stitch, stitch_part *part, frz_error *err)
 {
     frz_code rc = FRZ_OK;
@@ -165,6 +174,7 @@ static frz_code open_reader(frz_stitch *stitch, stitch_part *part, frz_error *er
                                 .range_count = stitch->range_count,
                                 .max_rows = stitch->max_rows,
                                 .max_bytes = stitch->max_bytes,
+                                .beside = first_reader(stitch),
                                 .no_ahead = stitch->part_count > 1};
     FRZ_TRY(frz_data_reader_open(part->file, &request, &part->reader, err));
 out:
@@ -237,8 +247,10 @@ frz_code frz_stitch_open(const frz_table *table, const frz_entry *entry,
         FRZ_TRY(stitch_choose_column(stitch, i, err));
     }
     for (size_t i = 0; i < stitch->part_count; i++) {
+        stitch_part *part = &stitch->parts[i];
         FRZ_TRY(project_fields(stitch, i, stitch->columns, stitch->projection->field_count,
-                               &stitch->parts[i].projection, err));
+                               &part->projection, err));
+        part->row_bytes = scan_row_bytes(part->projection);
     }
     FRZ_TRY(prune_parts(stitch, request->filter, err));
     for (size_t i = 0; i < stitch->part_count && !request->only_prune; i++) {
@@ -257,7 +269,7 @@ void frz_stitch_close(frz_stitch *stitch)
         return;
     }
     const frz_env *env = stitch->env;
-    for (size_t i = 0; i < stitch->part_count; i++) {
+    for (size_t i = stitch->part_count; i-- > 0;) { /* the first lends its working memory */
         frz_array_release(&stitch->parts[i].batch.array);
         frz_data_reader_close(stitch->parts[i].reader);
         frz_data_file_close(stitch->parts[i].file);

@@ -4,8 +4,6 @@
  */
 #include "scan/scan_internal.h"
 
-#define ROW_BYTES 2 /* of work, about, for want of a better guess */
-
 /* ---- windows ---- */
 
 static bool wants_rows(const stitch_part *part)
@@ -29,15 +27,19 @@ static frz_code fill_part(void *ctx, size_t index, frz_error *err)
                : rc;
 }
 
-/* Several parts are read at once if so many rows are left that it is worth waking a thread. */
+/* Several parts are read at once if their batches are so large that it is worth waking a thread. */
 static frz_code fill_parts(frz_stitch *stitch, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     size_t empty = 0;
+    double row_bytes = 0, rows = (double)FRZ_MIN(stitch->rows_left, stitch->max_rows);
     for (size_t i = 0; i < stitch->part_count; i++) {
-        empty += wants_rows(&stitch->parts[i]);
+        if (wants_rows(&stitch->parts[i])) {
+            empty++;
+            row_bytes += (double)stitch->parts[i].row_bytes;
+        }
     }
-    if (empty > 1 && frz_is_shared(stitch->env, (double)stitch->rows_left * ROW_BYTES)) {
+    if (empty > 1 && frz_is_shared(stitch->env, rows * row_bytes)) {
         return frz_parallel(stitch->env, stitch->part_count, fill_part, stitch, err);
     }
     for (size_t i = 0; i < stitch->part_count; i++) {

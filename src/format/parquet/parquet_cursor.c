@@ -38,7 +38,7 @@ static frz_code add_leaf(parquet_cursor *c, size_t index, const frz_type *type, 
         goto out;
     }
     c->leaves[c->leaf_count++] = leaf;
-    FRZ_TRY(parquet_leaf_init(leaf, c->scratches->first, index, type, flat, err));
+    FRZ_TRY(parquet_leaf_init(leaf, c->source, index, type, flat, err));
     *out = leaf;
 out:
     return rc;
@@ -118,7 +118,7 @@ static frz_code plan_variant(parquet_cursor *c, const frz_field *field, const pa
     if (group == NULL) {
         return frz_fail_nomem(err, sizeof *group);
     }
-    FRZ_TRY(parquet_native_group(c->file, &c->arena, node, &stored, err));
+    FRZ_TRY(parquet_native_group(c->source->file, &c->arena, node, &stored, err));
     rc = frz_variant_check_shape(c->env, stored, err);
     FRZ_TRY(frz_context(err, rc, "column \"%s\"", node->path));
     *group = *field;
@@ -203,8 +203,8 @@ static frz_code plan_columns(parquet_cursor *c, const frz_type *file_type,
         }
         next = (size_t)index + 1;
         column->first_leaf = c->leaf_count;
-        FRZ_TRY(plan_field(c, field, &c->file->root.children[index], file_type->fields[index].type,
-                           true, &column->plan, err));
+        FRZ_TRY(plan_field(c, field, &c->source->file->root.children[index],
+                           file_type->fields[index].type, true, &column->plan, err));
         column->leaf_count = c->leaf_count - column->first_leaf;
     }
 out:
@@ -213,12 +213,13 @@ out:
 
 /* ---- lifetime ---- */
 
-frz_code parquet_cursor_init(parquet_cursor *c, parquet_scratches *scratches,
-                             const frz_type *file_type, const frz_type *projection, frz_error *err)
+frz_code parquet_cursor_init(parquet_cursor *c, const parquet_source *source,
+                             parquet_scratches *scratches, const frz_type *file_type,
+                             const frz_type *projection, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     *c = (parquet_cursor){
-        .env = scratches->env, .file = scratches->file, .scratches = scratches, .group = SIZE_MAX};
+        .env = source->env, .source = source, .scratches = scratches, .group = SIZE_MAX};
     frz_arena_init(&c->arena, c->env, FRZ_ARENA_NO_LIMIT);
     FRZ_TRY(plan_columns(c, file_type, projection, err));
     c->pieces = frz_arena_array(&c->arena, c->leaf_count, sizeof *c->pieces);
@@ -273,6 +274,7 @@ static frz_code run_part(void *ctx, size_t index, frz_error *err)
         FRZ_TRY(p->work(c, column, err));
         for (size_t k = column->first_leaf; k < column->first_leaf + column->leaf_count; k++) {
             column->row_bytes += c->leaves[k]->row_bytes;
+            parquet_pages_rest(&c->leaves[k]->pages);
         }
     }
 out:
@@ -341,7 +343,7 @@ static frz_code join_pieces(parquet_cursor *c, frz_error *err)
         parquet_piece *piece = &c->pieces[count];
         count += parquet_pages_piece(&c->leaves[i]->pages, piece);
     }
-    return parquet_pieces_join(c->file, c->pieces, count, err);
+    return parquet_pieces_join(c->source->file, c->pieces, count, err);
 }
 
 /* Go to a row group, if the columns do not stand in it already. */

@@ -22,25 +22,25 @@
 
 /* ---- lifetime ---- */
 
-frz_code parquet_leaf_init(parquet_leaf *leaf, parquet_scratch *scratch, size_t index,
+frz_code parquet_leaf_init(parquet_leaf *leaf, const parquet_source *source, size_t index,
                            const frz_type *type, bool flat, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    const parquet_column *column = &scratch->file->columns[index];
+    const parquet_column *column = &source->file->columns[index];
     *leaf = (parquet_leaf){.column = column,
                            .index = index,
                            .type = type,
                            .flat = flat,
                            .group = SIZE_MAX,
                            .soft_bytes = MAX_BYTES};
-    parquet_pages_init(&leaf->pages, scratch, column);
-    frz_buf_init(&leaf->block, scratch->env, 2 * PARQUET_BLOCK);
-    frz_buf_init(&leaf->out_defs, scratch->env, FRZ_BUF_NO_LIMIT);
-    frz_buf_init(&leaf->out_reps, scratch->env, FRZ_BUF_NO_LIMIT);
-    leaf->sink.env = scratch->env;
+    parquet_pages_init(&leaf->pages, source, column);
+    frz_buf_init(&leaf->block, source->env, 2 * PARQUET_BLOCK);
+    frz_buf_init(&leaf->out_defs, source->env, FRZ_BUF_NO_LIMIT);
+    frz_buf_init(&leaf->out_reps, source->env, FRZ_BUF_NO_LIMIT);
+    leaf->sink.env = source->env;
     if (type != NULL) {
         FRZ_TRY(parquet_conversion_choose(column->node, type, &leaf->conversion, err));
-        parquet_sink_init(&leaf->sink, scratch->env, type);
+        parquet_sink_init(&leaf->sink, source->env, type);
         leaf->direct = leaf->conversion == PARQUET_COPY;
     }
 out:
@@ -81,11 +81,11 @@ frz_code parquet_leaf_start(parquet_leaf *leaf, size_t group, const frz_row_rang
                             size_t range_count, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    const parquet_group *g = &leaf->pages.scratch->file->metadata.groups[group];
+    const parquet_group *g = &leaf->pages.source->file->metadata.groups[group];
     parquet_chunk chunk;
     assert(leaf->out_rows == 0);
     leaf->group = group;
-    FRZ_TRY(parquet_file_chunk(leaf->pages.scratch->file, group, leaf->index, &chunk, err));
+    FRZ_TRY(parquet_file_chunk(leaf->pages.source->file, group, leaf->index, &chunk, err));
     leaf->row = g->first_row;
     leaf->group_end = g->first_row + g->num_rows;
     leaf->block_at = leaf->block_count = 0;
@@ -652,7 +652,7 @@ static frz_code page_rows(parquet_leaf *leaf, int64_t *rows, frz_error *err)
 /* Go to the page that holds a row, if the offset index tells which and it lies ahead. */
 static void jump(parquet_leaf *leaf, int64_t row)
 {
-    int64_t first = leaf->pages.scratch->file->metadata.groups[leaf->group].first_row;
+    int64_t first = leaf->pages.source->file->metadata.groups[leaf->group].first_row;
     int64_t page_row;
     if (parquet_pages_seek(&leaf->pages, row - first, &page_row)) {
         leaf->block_at = leaf->block_count = 0;

@@ -52,7 +52,7 @@ frz_code parquet_pages_plan(parquet_pages *p, const parquet_chunk *chunk, size_t
 {
     frz_code rc = FRZ_OK;
     parquet_locator *l = &p->locator;
-    const parquet_file *file = p->scratch->file;
+    const parquet_file *file = p->source->file;
     const parquet_group *g = &file->metadata.groups[group];
     parquet_locator_reset(l);
     *l = (parquet_locator){

@@ -153,14 +153,15 @@ static size_t window_of(const parquet_chunk *chunk)
     return size > 0 && size < WINDOW ? (size_t)size : WINDOW;
 }
 
-static frz_code load(const parquet_column *column, const parquet_chunk *chunk, const frz_type *type,
-                     parquet_scratch *scratch, frz_arena *arena, parquet_members *out, bool *known,
-                     frz_error *err)
+static frz_code load(const parquet_file *file, const parquet_column *column,
+                     const parquet_chunk *chunk, const frz_type *type, parquet_scratches *scratches,
+                     frz_arena *arena, parquet_members *out, bool *known, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     parquet_pages pages;
-    scratch->window = window_of(chunk);
-    parquet_pages_init(&pages, scratch, column);
+    const parquet_source source = {file->base.env, file, window_of(chunk)};
+    parquet_pages_init(&pages, &source, column);
+    FRZ_TRY(parquet_scratch_take(scratches, &pages.scratch, err));
     FRZ_TRY(parquet_pages_start(&pages, chunk, err));
     FRZ_TRY(parquet_pages_dictionary(&pages, MOST_BYTES, err));
     if (pages.dictionary.present && pages.dictionary.count <= MOST_VALUES) {
@@ -168,12 +169,15 @@ static frz_code load(const parquet_column *column, const parquet_chunk *chunk, c
         *known = true;
     }
 out:
+    if (pages.scratch != NULL) {
+        parquet_scratch_give(pages.scratch);
+    }
     parquet_pages_reset(&pages);
     return rc;
 }
 
 frz_code parquet_members_load(const parquet_file *file, const parquet_chunk *chunk, size_t column,
-                              size_t group, const frz_type *type, parquet_scratch *scratch,
+                              size_t group, const frz_type *type, parquet_scratches *scratches,
                               frz_arena *arena, parquet_members *out, bool *known, frz_error *err)
 {
     frz_error why = {0};
@@ -181,7 +185,8 @@ frz_code parquet_members_load(const parquet_file *file, const parquet_chunk *chu
     if (!parquet_members_possible(chunk) || !has_members(type)) {
         return FRZ_OK;
     }
-    frz_code rc = load(&file->columns[column], chunk, type, scratch, arena, out, known, &why);
+    frz_code rc =
+        load(file, &file->columns[column], chunk, type, scratches, arena, out, known, &why);
     return parquet_ignore_damage(file, column, group, "the dictionary", rc, &why, err);
 }
 

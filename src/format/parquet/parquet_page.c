@@ -28,16 +28,17 @@ static size_t guess_prefix(const parquet_column *column, int64_t values)
     return bytes;
 }
 
-void parquet_pages_init(parquet_pages *p, parquet_scratch *scratch, const parquet_column *column)
+void parquet_pages_init(parquet_pages *p, const parquet_source *source,
+                        const parquet_column *column)
 {
-    *p = (parquet_pages){.scratch = scratch, .column = column};
-    frz_buf_init(&p->own, scratch->env, FRZ_BUF_NO_LIMIT);
-    p->values.env = scratch->env;
+    *p = (parquet_pages){.source = source, .column = column};
+    frz_buf_init(&p->own, source->env, FRZ_BUF_NO_LIMIT);
+    p->values.env = source->env;
 }
 
 void parquet_pages_reset(parquet_pages *p)
 {
-    if (p->scratch != NULL) {
+    if (p->source != NULL) {
         parquet_pages_drop_dictionary(p);
         frz_buffer_unref(p->page);
         p->page = NULL;
@@ -45,7 +46,7 @@ void parquet_pages_reset(parquet_pages *p)
         frz_buf_reset(&p->own);
         parquet_locator_reset(&p->locator);
         parquet_values_reset(&p->values);
-        p->scratch = NULL;
+        p->source = NULL;
     }
 }
 
@@ -106,7 +107,7 @@ frz_code parquet_pages_start(parquet_pages *p, const parquet_chunk *chunk, frz_e
     p->values_left = chunk->num_values;
     p->at = p->end = 0;
     if (chunk->num_values > 0) {
-        FRZ_TRY(parquet_chunk_range(p->scratch->file, chunk, &p->at, &p->end, err));
+        FRZ_TRY(parquet_chunk_range(p->source->file, chunk, &p->at, &p->end, err));
     }
     p->read_end = p->end;
     p->prefix = guess_prefix(p->column, chunk->num_values);

@@ -96,7 +96,7 @@ static frz_code decompress(parquet_pages *p, const uint8_t *src, size_t src_len,
     frz_codec **codec = &p->scratch->codecs[p->codec];
     frz_code rc = FRZ_OK;
     if (*codec == NULL) {
-        FRZ_TRY(frz_codec_new(p->scratch->env, p->codec, 0, codec, err));
+        FRZ_TRY(frz_codec_new(p->source->env, p->codec, 0, codec, err));
     }
     FRZ_TRY(frz_codec_decompress(*codec, src, src_len, dst, dst_len, err));
 out:
@@ -136,7 +136,7 @@ static frz_code page_buffer(parquet_pages *p, size_t size, frz_error *err)
     }
     frz_buffer_unref(old);
     p->page = NULL;
-    return frz_buffer_new(p->scratch->env, size, &p->page, err);
+    return frz_buffer_new(p->source->env, size, &p->page, err);
 }
 
 /* ---- dictionary ---- */
@@ -145,7 +145,7 @@ void parquet_pages_drop_dictionary(parquet_pages *p)
 {
     frz_buffer_unref(p->dictionary.bytes);
     frz_buffer_unref(p->dictionary.converted);
-    frz_free(p->scratch->env, p->dictionary.views);
+    frz_free(p->source->env, p->dictionary.views);
     p->dictionary = (parquet_dictionary){0};
 }
 
@@ -153,8 +153,8 @@ static frz_code dictionary_views(parquet_pages *p, size_t len, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     parquet_dictionary *d = &p->dictionary;
-    parquet_values plain = {.env = p->scratch->env};
-    d->views = frz_alloc_zero(p->scratch->env, d->count, sizeof *d->views);
+    parquet_values plain = {.env = p->source->env};
+    d->views = frz_alloc_zero(p->source->env, d->count, sizeof *d->views);
     if (d->views == NULL) {
         return frz_fail_nomem(err, d->count * sizeof *d->views);
     }
@@ -176,7 +176,7 @@ static frz_code dictionary_booleans(parquet_pages *p, frz_error *err)
 {
     parquet_dictionary *d = &p->dictionary;
     frz_buffer *entries;
-    frz_code rc = frz_buffer_new(p->scratch->env, d->count, &entries, err);
+    frz_code rc = frz_buffer_new(p->source->env, d->count, &entries, err);
     if (rc != FRZ_OK) {
         return rc;
     }
@@ -217,7 +217,7 @@ frz_code parquet_pages_load_dictionary(parquet_pages *p, frz_error *err)
                            h->num_values, parquet_physical_name(element->physical));
     }
     FRZ_TRY(parquet_pages_check_size(p, (uint64_t)h->compressed_size, len, err));
-    FRZ_TRY(frz_buffer_new(p->scratch->env, len, &p->dictionary.bytes, err));
+    FRZ_TRY(frz_buffer_new(p->source->env, len, &p->dictionary.bytes, err));
     FRZ_TRY(load_body(p, p->dictionary.bytes->data, err));
     p->dictionary.count = (uint32_t)h->num_values;
     if (element->physical == PARQUET_BYTE_ARRAY) {
@@ -237,7 +237,7 @@ static frz_code levels_v1(const parquet_pages *p, int32_t encoding, uint8_t max,
                           const uint8_t *end, parquet_hybrid *out, frz_error *err)
 {
     size_t left = (size_t)(end - *at);
-    const parquet_kernels *kernels = parquet_kernels_of(p->scratch->env);
+    const parquet_kernels *kernels = parquet_kernels_of(p->source->env);
     unsigned width = parquet_bit_width(max);
     uint64_t len;
     if (encoding == PARQUET_BIT_PACKED) {
@@ -299,7 +299,7 @@ static bool values_compressed(const parquet_pages *p, size_t from, size_t to)
     bool lie = from != to;
     for (size_t i = 0; i < FRZ_ARRAY_COUNT(liars); i++) {
         lie = lie ||
-              frz_str_starts_with(p->scratch->file->metadata.created_by, frz_str_from(liars[i]));
+              frz_str_starts_with(p->source->file->metadata.created_by, frz_str_from(liars[i]));
     }
     return p->codec != FRZ_CODEC_NONE && (p->header.compressed || lie);
 }
@@ -339,7 +339,7 @@ frz_code parquet_pages_rows(parquet_pages *p, int64_t *rows, frz_error *err)
     frz_buf_clear(levels);
     FRZ_TRY(frz_buf_append(levels, bytes, len, err));
     FRZ_TRY(frz_buf_reserve(levels, PARQUET_SLACK, err));
-    parquet_hybrid_init(&reps, parquet_kernels_of(p->scratch->env), levels->data, len,
+    parquet_hybrid_init(&reps, parquet_kernels_of(p->source->env), levels->data, len,
                         parquet_bit_width(p->column->max_rep));
     *rows = parquet_hybrid_count(&reps, 0, h->num_values);
     if (*rows < 0) {
@@ -360,7 +360,7 @@ frz_code parquet_pages_open_v2(parquet_pages *p, frz_error *err)
     size_t from = (size_t)h->compressed_size - (size_t)levels;
     size_t to = (size_t)h->uncompressed_size - (size_t)levels;
     size_t start = ((size_t)levels + PARQUET_SLACK + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    const parquet_kernels *kernels = parquet_kernels_of(p->scratch->env);
+    const parquet_kernels *kernels = parquet_kernels_of(p->source->env);
     const uint8_t *bytes;
     FRZ_TRY(page_buffer(p, start + to, err));
     FRZ_TRY(parquet_pages_take_view(p, (size_t)h->compressed_size, &bytes, err));

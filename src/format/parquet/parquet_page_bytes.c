@@ -36,7 +36,7 @@ static frz_code read_window(parquet_pages *p, size_t len, frz_error *err)
     p->window_len = 0;
     frz_buf_clear(&p->own);
     FRZ_TRY(frz_buf_reserve(&p->own, len, err));
-    FRZ_TRY(frz_file_read(p->scratch->file->base.file, p->at, p->own.data, len, err));
+    FRZ_TRY(frz_file_read(p->source->file->base.file, p->at, p->own.data, len, err));
     p->window = p->own.data;
     p->window_len = len;
     p->window_start = p->at;
@@ -52,10 +52,18 @@ void parquet_pages_drop_window(parquet_pages *p)
     p->window_len = 0;
 }
 
+void parquet_pages_rest(parquet_pages *p)
+{
+    if (p->at == p->end) {
+        parquet_pages_drop_window(p);
+        frz_buf_reset(&p->own);
+    }
+}
+
 bool parquet_pages_piece(parquet_pages *p, parquet_piece *out)
 {
     *out = (parquet_piece){p, p->at, p->end};
-    return !p->locator.active && p->at < p->end && parquet_pages_left(p) <= p->scratch->window;
+    return !p->locator.active && p->at < p->end && parquet_pages_left(p) <= p->source->window;
 }
 
 void parquet_pages_give(parquet_pages *p, parquet_run *run)
@@ -75,7 +83,7 @@ frz_code parquet_pages_peek(parquet_pages *p, size_t want, const uint8_t **bytes
     }
     if (in_window(p) < want) {
         uint64_t ahead = p->read_end > p->at ? p->read_end - p->at : 0;
-        ahead = FRZ_MIN(ahead, p->direct ? DIRECT_WINDOW : p->scratch->window);
+        ahead = FRZ_MIN(ahead, p->direct ? DIRECT_WINDOW : p->source->window);
         ahead = FRZ_MAX(ahead, want);
         FRZ_TRY(read_window(p, (size_t)FRZ_MIN(ahead, left), err));
     }
@@ -93,7 +101,7 @@ frz_code parquet_pages_take_into(parquet_pages *p, uint8_t *dst, size_t len, frz
         memcpy(dst, p->window + (p->at - p->window_start), have);
     }
     if (have < len) {
-        rc = frz_file_read(p->scratch->file->base.file, p->at + have, dst + have, len - have, err);
+        rc = frz_file_read(p->source->file->base.file, p->at + have, dst + have, len - have, err);
     }
     p->at += len;
     return rc;
@@ -104,7 +112,7 @@ frz_code parquet_pages_take_view(parquet_pages *p, size_t len, const uint8_t **o
     frz_code rc = FRZ_OK;
     frz_buf *scratch = &p->scratch->bytes;
     /* a window's worth is better read ahead than read alone */
-    if (in_window(p) < len && len <= p->scratch->window) {
+    if (in_window(p) < len && len <= p->source->window) {
         size_t got;
         FRZ_TRY(parquet_pages_peek(p, len, out, &got, err));
     }

@@ -140,19 +140,15 @@ static const frz_field_stats *group_stats(void *ctx, int32_t field_id)
     return leaf != NULL && p->rc == FRZ_OK && ask_chunk(p, leaf) ? &leaf->stats : NULL;
 }
 
-/* Scratch memory is made for the first dictionary: most files need none. */
 static frz_code load_members(prune *p, prune_leaf *leaf)
 {
     frz_code rc = FRZ_OK;
     if (!parquet_members_possible(&leaf->chunk)) {
         return FRZ_OK;
     }
-    if (p->scratches.first == NULL) {
-        FRZ_TRY(parquet_scratches_init(&p->scratches, p->env, p->file, p->err));
-    }
     FRZ_TRY(parquet_members_load(p->file, &leaf->chunk, leaf->column, p->group, leaf->field->type,
-                                 p->scratches.first, &p->scratch, &leaf->members,
-                                 &leaf->has_members, p->err));
+                                 &p->scratches, &p->scratch, &leaf->members, &leaf->has_members,
+                                 p->err));
 out:
     return rc;
 }
@@ -504,6 +500,7 @@ frz_code parquet_file_prune(const frz_data_file *base, const frz_type *file_type
                .request = request,
                .report = report,
                .result = arena,
+               .scratches = {.env = base->env},
                .err = err};
     frz_arena_init(&p.scratch, base->env, FRZ_ARENA_NO_LIMIT);
     for (size_t i = 0; i < range_count; i++) {

@@ -8,7 +8,7 @@
 #include "expr/expr.h"
 #include "format/parquet/parquet_internal.h"
 
-struct parquet_scratch;
+struct parquet_scratches;
 
 /* frz_format_model.prune */
 frz_code parquet_file_prune(const frz_data_file *file, const frz_type *file_type,
@@ -27,8 +27,9 @@ bool parquet_members_possible(const parquet_chunk *chunk);
 /* Read the dictionary of a chunk as values of a type. *known is false if data pages may hold other
  * values, or the dictionary is large or damaged (which is logged). */
 frz_code parquet_members_load(const parquet_file *file, const parquet_chunk *chunk, size_t column,
-                              size_t group, const frz_type *type, struct parquet_scratch *scratch,
-                              frz_arena *arena, parquet_members *out, bool *known, frz_error *err);
+                              size_t group, const frz_type *type,
+                              struct parquet_scratches *scratches, frz_arena *arena,
+                              parquet_members *out, bool *known, frz_error *err);
 /* Is a value in the interval? */
 bool parquet_members_hold(const parquet_members *members, const frz_interval *interval);
 

@@ -280,33 +280,32 @@ typedef struct parquet_page_header {
     bool compressed;                    /* version 2: the values are */
 } parquet_page_header;
 
+/* What columns are read from. */
+typedef struct parquet_source {
+    const frz_env *env;
+    const parquet_file *file;
+    size_t window; /* bytes to read ahead per column */
+} parquet_source;
+
 /* What columns decode with; one task at a time has it. */
 typedef struct parquet_scratch {
     frz_slot slot;
     const frz_env *env;
-    const parquet_file *file;
     frz_codec *codecs[FRZ_CODEC_COUNT]; /* made when first needed */
     frz_buf bytes;                      /* a compressed page */
-    size_t window;                      /* bytes to read ahead per column */
     uint32_t indices[PARQUET_BLOCK];
     frz_str views[PARQUET_BLOCK];
     uint8_t raw[PARQUET_BLOCK * 64];
 } parquet_scratch;
 
-/* A reader's scratches; more are made when more tasks run at once (parquet_scratch.c). */
+/* Those of the readers of one scan, whatever their files; more are made when more tasks run at once
+ * (parquet_scratch.c). With env alone it is empty and valid. */
 typedef struct parquet_scratches {
     const frz_env *env;
-    const parquet_file *file;
-    size_t window;
     frz_slots slots;
-    parquet_scratch *first; /* there always is one after init */
 } parquet_scratches;
 
-frz_code parquet_scratches_init(parquet_scratches *all, const frz_env *env,
-                                const parquet_file *file, frz_error *err);
 void parquet_scratches_reset(parquet_scratches *all);
-/* Bytes to read ahead per column; before the first task. */
-void parquet_scratches_set_window(parquet_scratches *all, size_t window);
 frz_code parquet_scratch_take(parquet_scratches *all, parquet_scratch **out, frz_error *err);
 void parquet_scratch_give(parquet_scratch *scratch);
 
@@ -325,7 +324,8 @@ typedef struct parquet_locator {
 
 /* The pages of one column chunk in order. */
 typedef struct parquet_pages {
-    parquet_scratch *scratch;
+    const parquet_source *source;
+    parquet_scratch *scratch; /* of the task that works on them */
     const parquet_column *column;
     int64_t num_values; /* of the chunk */
     frz_codec_id codec;
@@ -351,7 +351,9 @@ typedef struct parquet_pages {
     parquet_values values;
 } parquet_pages;
 
-void parquet_pages_init(parquet_pages *p, parquet_scratch *scratch, const parquet_column *column);
+/* source must outlive them; scratch is to be set before bytes are asked for. */
+void parquet_pages_init(parquet_pages *p, const parquet_source *source,
+                        const parquet_column *column);
 void parquet_pages_reset(parquet_pages *p);
 frz_code parquet_pages_start(parquet_pages *p, const parquet_chunk *chunk, frz_error *err);
 /* Read the header of the next data page that has values, loading the dictionary on the way; FRZ_END
@@ -384,6 +386,9 @@ frz_code parquet_pages_take_into(parquet_pages *p, uint8_t *dst, size_t len, frz
 /* A view of the next len bytes: of the window, or of the shared scratch buffer. */
 frz_code parquet_pages_take_view(parquet_pages *p, size_t len, const uint8_t **out, frz_error *err);
 void parquet_pages_drop_window(parquet_pages *p);
+/* At the end of a task: give memory back if all of the chunk's bytes were taken, so that the next
+ * column reads into what is in the processor's cache. */
+void parquet_pages_rest(parquet_pages *p);
 
 /* ---- page headers (parquet_page_header.c) ---- */
 
@@ -459,7 +464,7 @@ typedef struct parquet_leaf {
     bool out_partial; /* the last of them has not ended */
 } parquet_leaf;
 
-frz_code parquet_leaf_init(parquet_leaf *leaf, parquet_scratch *scratch, size_t index,
+frz_code parquet_leaf_init(parquet_leaf *leaf, const parquet_source *source, size_t index,
                            const frz_type *type, bool flat, frz_error *err);
 void parquet_leaf_reset(parquet_leaf *leaf);
 /* Begin a row group. ranges: those that end behind its first row; they are kept. */
@@ -513,7 +518,7 @@ typedef struct parquet_cursor_column {
 
 typedef struct parquet_cursor {
     const frz_env *env;
-    const parquet_file *file;
+    const parquet_source *source;
     parquet_scratches *scratches;
     frz_arena arena;       /* plans */
     parquet_leaf **leaves; /* in the order of the columns */
@@ -531,9 +536,10 @@ typedef struct parquet_cursor {
     int64_t batch_rows; /* of the batch that is read, at most */
 } parquet_cursor;
 
-/* scratches must outlive the cursor. */
-frz_code parquet_cursor_init(parquet_cursor *c, parquet_scratches *scratches,
-                             const frz_type *file_type, const frz_type *projection, frz_error *err);
+/* source and scratches must outlive the cursor. */
+frz_code parquet_cursor_init(parquet_cursor *c, const parquet_source *source,
+                             parquet_scratches *scratches, const frz_type *file_type,
+                             const frz_type *projection, frz_error *err);
 void parquet_cursor_reset(parquet_cursor *c);
 /* The next batch of the rows from row to end, which lie in the group. Rows never go back. */
 frz_code parquet_cursor_read(parquet_cursor *c, size_t group, int64_t row, int64_t end,

@@ -55,8 +55,9 @@ typedef struct reader_lane {
 
 typedef struct parquet_reader {
     frz_data_reader base;
-    parquet_scratches scratches;
-    frz_arena arena; /* ranges */
+    parquet_source source;
+    parquet_scratches own, *scratches; /* used: its own, or those of another reader */
+    frz_arena arena;                   /* ranges */
     const parquet_file *file;
     const frz_row_range *ranges;
     size_t range_count;
@@ -106,7 +107,7 @@ static double bytes_of_leaves(const parquet_cursor *c, size_t group, size_t firs
     for (size_t i = first; i < first + count; i++) {
         const parquet_leaf *leaf = c->leaves[i];
         parquet_chunk chunk;
-        if (parquet_file_chunk(c->file, group, leaf->index, &chunk, NULL) == FRZ_OK) {
+        if (parquet_file_chunk(c->source->file, group, leaf->index, &chunk, NULL) == FRZ_OK) {
             double values = (double)chunk.num_values * (double)FRZ_MAX(leaf->sink.width, 4);
             bytes += FRZ_MAX(values, (double)chunk.total_uncompressed_size);
         }
@@ -157,7 +158,8 @@ static frz_code add_lane(parquet_reader *r, const frz_type *file_type, const frz
         return frz_fail_nomem(err, sizeof *lane);
     }
     r->lanes[r->lane_count++] = lane;
-    frz_code rc = parquet_cursor_init(&lane->cursor, &r->scratches, file_type, projection, err);
+    frz_code rc =
+        parquet_cursor_init(&lane->cursor, &r->source, r->scratches, file_type, projection, err);
     lane->cursor.max_rows = r->max_rows;
     lane->cursor.max_bytes = r->max_bytes;
     return rc;
@@ -376,7 +378,7 @@ static frz_code add_lanes(parquet_reader *r, const frz_type *file_type,
     for (size_t i = 0; i < r->lane_count; i++) {
         give_stretch(r, r->lanes[i]);
     }
-    parquet_scratches_set_window(&r->scratches, read_ahead(leaves * r->lane_count));
+    r->source.window = read_ahead(leaves * r->lane_count);
 out:
     return rc;
 }
@@ -391,7 +393,7 @@ void parquet_reader_close(frz_data_reader *base)
     for (size_t i = 0; i < r->lane_count; i++) {
         lane_free(env, r->lanes[i]);
     }
-    parquet_scratches_reset(&r->scratches);
+    parquet_scratches_reset(&r->own);
     frz_arena_reset(&r->arena);
     frz_free(env, r);
 }
@@ -407,11 +409,15 @@ frz_code parquet_reader_open(const frz_data_file *file, const frz_type *file_typ
     }
     r->base = (frz_data_reader){.model = file->model, .file = file};
     r->file = (const parquet_file *)file;
+    r->source = (parquet_source){.env = env, .file = r->file};
+    r->own.env = env;
+    r->scratches = request->beside != NULL && request->beside->model == file->model
+                       ? ((parquet_reader *)request->beside)->scratches
+                       : &r->own;
     r->max_rows = request->max_rows > 0 ? FRZ_MIN(request->max_rows, MOST_ROWS) : DEFAULT_ROWS;
     r->max_bytes = request->max_bytes > 0 ? (size_t)request->max_bytes : DEFAULT_BYTES;
     r->turn_bytes = TURN_BYTES;
     frz_arena_init(&r->arena, env, FRZ_ARENA_NO_LIMIT);
-    FRZ_TRY(parquet_scratches_init(&r->scratches, env, r->file, err));
     FRZ_TRY(frz_row_ranges_copy(file, request, &r->arena, &r->ranges, &r->range_count, err));
     FRZ_TRY(add_lanes(r, file_type, request, err));
     *out = &r->base;

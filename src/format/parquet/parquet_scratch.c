@@ -1,6 +1,6 @@
 /*
- * Scratch memory of a reader's tasks: codecs and buffers that only one task uses at a time. There
- * are as many as tasks ran at once, not as many as columns.
+ * Scratch memory of readers' tasks: codecs and buffers that only one task uses at a time. There are
+ * as many as tasks ran at once, not as many as columns or files that are read together.
  */
 #include "format/parquet/parquet_read.h"
 
@@ -11,23 +11,10 @@ static frz_code scratch_add(parquet_scratches *all, parquet_scratch **out, frz_e
         return frz_fail_nomem(err, sizeof *scratch);
     }
     scratch->env = all->env;
-    scratch->file = all->file;
-    scratch->window = all->window;
     frz_buf_init(&scratch->bytes, all->env, FRZ_BUF_NO_LIMIT);
     frz_slots_add(&all->slots, &scratch->slot);
     *out = scratch;
     return FRZ_OK;
-}
-
-frz_code parquet_scratches_init(parquet_scratches *all, const frz_env *env,
-                                const parquet_file *file, frz_error *err)
-{
-    *all = (parquet_scratches){.env = env, .file = file};
-    frz_code rc = scratch_add(all, &all->first, err);
-    if (rc == FRZ_OK) {
-        parquet_scratch_give(all->first);
-    }
-    return rc;
 }
 
 void parquet_scratches_reset(parquet_scratches *all)
@@ -41,11 +28,6 @@ void parquet_scratches_reset(parquet_scratches *all)
         frz_buf_reset(&scratch->bytes);
         frz_free(scratch->env, scratch);
     }
-}
-
-void parquet_scratches_set_window(parquet_scratches *all, size_t window)
-{
-    all->window = all->first->window = window;
 }
 
 frz_code parquet_scratch_take(parquet_scratches *all, parquet_scratch **out, frz_error *err)
