@@ -5,7 +5,8 @@ manifests and data files with pyarrow. Everything is resolved by field id. Colum
 here, row by row, so a table that Frazil wrote is judged by the format's rules and not by Frazil's
 reading of them.
 
-Only what a test needs is here: root manifests with data entries, Parquet files, deletion vectors.
+Only what a test needs is here: root manifests, leaves (checker_leaves.py), Parquet files, deletion
+vectors.
 Whatever else the format allows raises Unsupported; nothing is skipped in silence.
 """
 import decimal
@@ -21,37 +22,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-ROW_ID = 2147483540
-LAST_UPDATED = 2147483539
-LINEAGE = {ROW_ID: "_row_id", LAST_UPDATED: "_last_updated_sequence_number"}
-STATS_OF_LINEAGE = {LAST_UPDATED: 9000, ROW_ID: 9200}
-
-EXISTING, ADDED, DELETED, REPLACED, MODIFIED = range(5)
-STATUS_NAMES = ["EXISTING", "ADDED", "DELETED", "REPLACED", "MODIFIED"]
-LIVE = (EXISTING, ADDED, MODIFIED)
-
-# Field ids of a manifest entry.
-TRACKING, CONTENT_TYPE, LOCATION, FILE_FORMAT = 147, 134, 100, 101
-RECORD_COUNT, FILE_SIZE, SPEC_ID, PARTITION = 103, 104, 141, 102
-CONTENT_STATS, DELETION_VECTOR, MANIFEST_INFO, COLUMN_FILES = 146, 148, 150, 158
-SPLIT_OFFSETS, SORT_ORDER, KEY_METADATA = 132, 140, 131
-STATUS, SNAPSHOT_ID, MODIFIED_SNAPSHOT_ID = 0, 1, 5
-SEQUENCE, FILE_SEQUENCE, FIRST_ROW_ID = 3, 4, 142
-CF_LOCATION, CF_FIELD_IDS, CF_FORMAT, CF_SIZE, CF_KEY = 160, 161, 163, 164, 165
-DV_LOCATION, DV_OFFSET, DV_SIZE, DV_CARDINALITY = 155, 144, 145, 156
-
-
-class Unsupported(Exception):
-    """Legal, but more than this checker knows."""
-
-
-class Broken(Exception):
-    """The table breaks a rule of the format."""
-
-
-def require(condition, text):
-    if not condition:
-        raise Broken(text)
+import checker_leaves
+from checker_fields import *  # noqa: F403 (tests name them by checker)
 
 
 # ---- Parquet files as Python values, by field id ------------------------------------------------
@@ -297,6 +269,7 @@ class Table:
         self.mapping = json.loads(text) if text else None
         self._files = {} if files is None else files
         self._entries = {}
+        self._manifests = {}
 
     @property
     def current(self):
@@ -327,21 +300,34 @@ class Table:
         return self.schemas[self.snapshots[snapshot_id]["schema-id"]]
 
     def entries(self, snapshot_id):
-        """All entries of the root manifest, inherited values filled in."""
+        """Entries of data files in the root manifest and in leaves as the root shows them,
+        inherited values filled in."""
         if snapshot_id not in self._entries:
             self._entries[snapshot_id] = self._read_entries(self.snapshots[snapshot_id])
         return self._entries[snapshot_id]
 
+    def manifests(self, snapshot_id):
+        """Entries of leaves in the root manifest."""
+        self.entries(snapshot_id)
+        return self._manifests[snapshot_id]
+
     def _read_entries(self, snapshot):
         if "root-manifest" not in snapshot:
             raise Unsupported("snapshot with a manifest list")
-        entries = self.file(snapshot["root-manifest"]).records()
-        for entry in entries:
+        manifests, entries = [], []
+        for entry in self.file(snapshot["root-manifest"]).records():
             tracking = entry[TRACKING]
             require(tracking[STATUS] in range(5), f"status {tracking[STATUS]}")
-            if entry[CONTENT_TYPE] in (3, 4):
-                raise Unsupported("manifest entries in the root")
+            if entry[CONTENT_TYPE] == checker_leaves.DATA_MANIFEST:
+                manifests.append(entry)
+                entries += checker_leaves.seen(self, snapshot, entry)
+                continue
+            if entry[CONTENT_TYPE] == 4:
+                raise Unsupported("delete manifests")
             require(entry[CONTENT_TYPE] == 0, f"content_type {entry[CONTENT_TYPE]}")
+            entries.append(entry)
+        for entry in entries:
+            tracking = entry[TRACKING]
             if entry[FILE_FORMAT].lower() != "parquet":
                 raise Unsupported(f"{entry[FILE_FORMAT]} data files")
             for column_file in entry.get(COLUMN_FILES) or []:
@@ -353,6 +339,7 @@ class Table:
                 tracking[FILE_SEQUENCE] = snapshot["sequence-number"]
             if tracking[STATUS] in (ADDED, MODIFIED) and tracking.get(SEQUENCE) is None:
                 tracking[SEQUENCE] = snapshot["sequence-number"]
+        self._manifests[snapshot["snapshot-id"]] = manifests
         return entries
 
     def live(self, snapshot_id):
@@ -526,7 +513,13 @@ def check_root(table, snapshot, strict):
     if parent is not None and not expired:
         before = {table.resolve(e[LOCATION]): e for e in table.live(parent)}
     seen, replaced, now = {}, {}, {}
-    next_row_id = snapshot["first-row-id"]
+    earlier = {} if parent is None or expired else {
+        table.resolve(e[LOCATION]): e for e in table.manifests(parent)}
+    for entry in table.manifests(number):
+        place = table.resolve(entry[LOCATION])
+        require(not strict or not entry[LOCATION].startswith(table.location + "/"), f"{place}: not relative")
+        checker_leaves.check(table, snapshot, entry, earlier.get(place))
+    new_rows = []
     for entry in table.entries(number):
         where = f"snapshot {number}, {entry[LOCATION]}"
         tracking = entry[TRACKING]
@@ -547,8 +540,7 @@ def check_root(table, snapshot, strict):
             require(tracking[SNAPSHOT_ID] == number, f"{where}: snapshot_id of ADDED")
             require(tracking[FILE_SEQUENCE] == snapshot["sequence-number"], f"{where}: ADDED")
             require(tracking[SEQUENCE] <= snapshot["sequence-number"], f"{where}: ADDED")
-            require(tracking[FIRST_ROW_ID] == next_row_id, f"{where}: first_row_id of ADDED")
-            next_row_id += entry[RECORD_COUNT]
+            new_rows.append((tracking[FIRST_ROW_ID], entry[RECORD_COUNT]))
         elif not expired:
             require(old is not None, f"{where}: {STATUS_NAMES[status]}, but not in the parent")
             check_transition(snapshot, old, entry, where)
@@ -559,7 +551,13 @@ def check_root(table, snapshot, strict):
         (now if status in LIVE else replaced if status == REPLACED else seen).setdefault(
             place, []
         ).append(status)
-    require(next_row_id == snapshot["first-row-id"] + snapshot["added-rows"], f"{number}: added-rows")
+    next_row_id = snapshot["first-row-id"]
+    for first, count in sorted(new_rows):
+        require(first == next_row_id or (first > next_row_id and not strict),
+                f"{number}: first_row_id {first}, expected {next_row_id}")
+        next_row_id = first + count
+    end = snapshot["first-row-id"] + snapshot["added-rows"]
+    require(next_row_id == end or (next_row_id < end and not strict), f"{number}: added-rows")
     for place, statuses in now.items():
         require(len(statuses) == 1, f"snapshot {number}: {place} is live twice")
         require(place not in seen, f"snapshot {number}: {place} is DELETED and live")

@@ -51,7 +51,8 @@ def test_rows_of_every_snapshot(folder, metadata):
 def test_sound_tables_pass_the_rules(folder, metadata):
     try:
         table = opened(folder, metadata)
-        table.check(strict=False)
+        # the files of earlier snapshots are not kept where a mask is all that the table is about
+        table.check(strict=False, snapshots=[table.current] if folder.startswith("mdv_") else None)
     except checker.Unsupported as reason:
         pytest.skip(str(reason))
 
