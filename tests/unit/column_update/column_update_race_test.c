@@ -219,6 +219,64 @@ static void race__a_type_that_grew_computes_again(void **state)
     fixture_close(&f);
 }
 
+static void set_mode(fixture *f, const char *mode)
+{
+    char sql[128];
+    snprintf(sql, sizeof sql, "ALTER TABLE " NAME " SET TBLPROPERTIES ('write.update.mode' = '%s')",
+             mode);
+    run_sql(f, f->inner, sql);
+}
+
+static void race__a_rewritten_file_is_kept_if_another_changed(void **state)
+{
+    fixture f;
+    two_files(&f, state);
+    set_mode(&f, "copy-on-write");
+    update mine = one_update(&f, "n", "n + 1", "id < %lld", 4);
+    update theirs = one_update(&f, "n", "7", "id >= %lld", 12);
+    assert_int_equal(race(&f, &mine, &theirs), 2);
+    /* the old files and the new ones; no column file is left */
+    assert_int_equal(count_files(&f, "db/t/data"), 2 + 2);
+    fixture_close(&f);
+}
+
+static void race__a_rewritten_file_is_made_again_of_a_changed_one(void **state)
+{
+    fixture f;
+    two_files(&f, state);
+    set_mode(&f, "copy-on-write");
+    update mine = one_update(&f, "n", "n + 1", "id < %lld", 4);
+    update theirs = one_update(&f, "d", "id / 4", "id < %lld", 4);
+    /* a column file on the way, and the new file */
+    assert_int_equal(race(&f, &mine, &theirs), 2 + 2);
+    assert_int_equal(count_files(&f, "db/t/data"), 2 + 1 + 1);
+    fixture_close(&f);
+}
+
+static void race__rows_that_moved_are_kept_if_others_changed(void **state)
+{
+    fixture f;
+    two_files(&f, state);
+    set_mode(&f, "merge-on-read");
+    update mine = one_update(&f, "n", "n + 1", "id < %lld", 4);
+    update theirs = one_update(&f, "n", "7", "id >= %lld", 12);
+    assert_int_equal(race(&f, &mine, &theirs), 1 + 2); /* the vectors are written again */
+    assert_int_equal(count_files(&f, "db/t/data"), 2 + 2 + 2);
+    fixture_close(&f);
+}
+
+static void race__rows_that_moved_are_moved_again_if_some_changed(void **state)
+{
+    fixture f;
+    two_files(&f, state);
+    set_mode(&f, "merge-on-read");
+    update mine = one_update(&f, "n", "n + 1", "id < %lld", 4);
+    update theirs = one_update(&f, "d", "id / 4", "id < %lld", 15);
+    assert_int_equal(race(&f, &mine, &theirs), 2 + 2);
+    assert_int_equal(count_files(&f, "db/t/data"), 2 + 2 + 2);
+    fixture_close(&f);
+}
+
 static void race__a_name_that_is_gone_is_an_error(void **state)
 {
     fixture f;
@@ -406,6 +464,10 @@ int main(void)
         TEST_WITH_ENV(race__lineage_that_is_read_computes_again),
         TEST_WITH_ENV(race__a_new_schema_computes_again),
         TEST_WITH_ENV(race__a_type_that_grew_computes_again),
+        TEST_WITH_ENV(race__a_rewritten_file_is_kept_if_another_changed),
+        TEST_WITH_ENV(race__a_rewritten_file_is_made_again_of_a_changed_one),
+        TEST_WITH_ENV(race__rows_that_moved_are_kept_if_others_changed),
+        TEST_WITH_ENV(race__rows_that_moved_are_moved_again_if_some_changed),
         TEST_WITH_ENV(race__a_name_that_is_gone_is_an_error),
         TEST_WITH_ENV(race__a_column_is_renamed_after_an_update),
         TEST_WITH_ENV(race__compaction_goes_on_after_a_type_grew),
