@@ -300,6 +300,42 @@ out:
     return rc;
 }
 
+static frz_code load_table(orphan_job *job, frz_error *err)
+{
+    frz_table *newest = NULL;
+    frz_code rc = frz_catalog_load_table(job->catalog, job->name, &newest, err);
+    if (rc == FRZ_OK && job->table != NULL &&
+        !frz_str_equal(newest->metadata.table_uuid, job->table->metadata.table_uuid)) {
+        rc = frz_fail(err, FRZ_E_CONFLICT, "the table was replaced by another meanwhile");
+        frz_table_unref(newest);
+        return rc;
+    }
+    if (rc == FRZ_OK) {
+        frz_table_unref(job->table);
+        job->table = newest;
+    }
+    return rc;
+}
+
+/* What a version reaches may be gone by now, if another process has expired snapshots since: then a
+ * newer version tells. */
+static frz_code keep_newest(orphan_job *job, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    for (bool again = true; again;) {
+        frz_table *before = frz_table_ref(job->table);
+        frz_error why = {0};
+        rc = keep_all(job, &why);
+        again = rc == FRZ_E_NOT_FOUND && load_table(job, NULL) == FRZ_OK &&
+                strcmp(before->metadata_location, job->table->metadata_location) != 0;
+        frz_table_unref(before);
+        if (rc != FRZ_OK && !again && err != NULL) {
+            *err = why;
+        }
+    }
+    return rc;
+}
+
 /* ---- the whole ---- */
 
 static frz_code read_limit(orphan_job *job, frz_error *err)
@@ -315,23 +351,6 @@ static frz_code read_limit(orphan_job *job, frz_error *err)
                       "way",
                       FRZ_ORPHAN_SAFE_HOURS);
         frz_hint(err, "if nobody writes to the table, force it");
-    }
-    return rc;
-}
-
-static frz_code load_table(orphan_job *job, frz_error *err)
-{
-    frz_table *newest = NULL;
-    frz_code rc = frz_catalog_load_table(job->catalog, job->name, &newest, err);
-    if (rc == FRZ_OK && job->table != NULL &&
-        !frz_str_equal(newest->metadata.table_uuid, job->table->metadata.table_uuid)) {
-        rc = frz_fail(err, FRZ_E_CONFLICT, "the table was replaced by another meanwhile");
-        frz_table_unref(newest);
-        return rc;
-    }
-    if (rc == FRZ_OK) {
-        frz_table_unref(job->table);
-        job->table = newest;
     }
     return rc;
 }
@@ -360,7 +379,7 @@ static frz_code run(orphan_job *job, frz_removal_report *report, frz_error *err)
                 : FRZ_OK);
     FRZ_TRY(list_folder(job, err));
     FRZ_TRY(load_table(job, err));
-    FRZ_TRY(keep_all(job, err));
+    FRZ_TRY(keep_newest(job, err));
     FRZ_TRY(frz_removal_do(job->removal, &how, report, err));
 out:
     return rc;

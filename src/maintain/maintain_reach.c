@@ -159,6 +159,9 @@ frz_code frz_reach_snapshot(frz_reach *reach, const frz_table *table, const frz_
     FRZ_TRY(frz_tree_open(table, snapshot, schema, &no_stats, &w.tree, err));
     FRZ_TRY(walk_tree(&w, err));
 out:
+    if (rc != FRZ_OK) { /* whoever goes on sees again what may have been seen in part */
+        frz_key_map_reset(&reach->seen);
+    }
     frz_tree_free(w.tree);
     frz_arena_reset(&w.arena);
     return frz_context(err, rc, "files of snapshot %lld", (long long)snapshot->snapshot_id);

@@ -15,7 +15,8 @@
  *
  *   load (attempt_begin) -> build (caller) -> write root, metadata (attempt_write)
  *     -> make durable (attempt_sync) -> swap (attempt_publish) -> settle (commit_settle)
- *   conflict at swap -> drop this attempt's root and metadata, wait, load again
+ *   conflict at swap, or a file has gone with the version -> drop this attempt's root and
+ *     metadata, wait, load again
  */
 #include <errno.h>
 #include <stdio.h>
@@ -538,6 +539,18 @@ static void commit_close(frz_commit *commit, frz_code rc)
     frz_free(commit->env, commit->files);
 }
 
+/* A file that the attempt did not find may have gone with snapshots that another writer expired:
+ * then there is a newer version to start from. */
+static bool was_overtaken(const frz_commit *commit, const frz_table *table, frz_code rc)
+{
+    frz_table *newest = NULL;
+    bool moved = rc == FRZ_E_NOT_FOUND &&
+                 frz_catalog_load_table(commit->catalog, commit->text, &newest, NULL) == FRZ_OK &&
+                 strcmp(newest->metadata_location, table->metadata_location) != 0;
+    frz_table_unref(newest);
+    return moved;
+}
+
 static frz_code commit_loop(frz_commit *commit, frz_commit_report *report, frz_error *err)
 {
     frz_code rc = FRZ_OK;
@@ -553,7 +566,7 @@ static frz_code commit_loop(frz_commit *commit, frz_commit_report *report, frz_e
         FRZ_TRY(frz_catalog_load_table(commit->catalog, commit->text, &table, err));
         FRZ_TRY(frz_write_retry_limits(&table->metadata, &limits, err));
         rc = commit_attempt(commit, table, number, &again, &figures, err);
-        again = again && number <= limits.retries;
+        again = (again || was_overtaken(commit, table, rc)) && number <= limits.retries;
         if (again) {
             frz_log(commit->env, "write", FRZ_LOG_INFO,
                     "%s: another writer was first, attempt %lld", commit->text, (long long)number);

@@ -18,11 +18,13 @@
 #include "frazil/update_task.h"
 #include "type/type_value.h"
 
-/* The last two: updated, with copy-on-write from now on; deleted, with merge-on-read. */
+/* Twice: two columns are updated. The last two: updated, with copy-on-write from now on; deleted,
+ * with merge-on-read. */
 enum {
     BASE_EMPTY,
     BASE_IMPORTED,
     BASE_UPDATED,
+    BASE_TWICE,
     BASE_DELETED,
     BASE_LITTERED,
     BASE_REWRITING,
@@ -143,15 +145,35 @@ static frz_code run_update_by_position(const frz_env *env, const char *folder, f
     return rc;
 }
 
-static frz_code run_compact(const frz_env *env, const char *folder, frz_error *err)
+/* Another column: then there are two column files. */
+static frz_code run_update_b(const frz_env *env, const char *folder, frz_error *err)
+{
+    const frz_assignment b = {"b", "b + 1"};
+    return run_update(env, folder, &b, 1, NULL, err);
+}
+
+static frz_code run_compact_by(const frz_env *env, const char *folder, frz_compact_mode mode,
+                               frz_error *err)
 {
     frz_catalog *catalog = NULL;
+    frz_compact_options options = FRZ_COMPACT_OPTIONS_INIT;
+    options.mode = mode;
     frz_code rc = open_catalog(env, folder, &catalog, err);
     if (rc == FRZ_OK) {
-        rc = frz_compact(catalog, "db.t", NULL, err);
+        rc = frz_compact_by(catalog, "db.t", &options, NULL, NULL, err);
     }
     frz_catalog_close(catalog);
     return rc;
+}
+
+static frz_code run_compact(const frz_env *env, const char *folder, frz_error *err)
+{
+    return run_compact_by(env, folder, FRZ_COMPACT_REWRITE, err);
+}
+
+static frz_code run_compact_columns(const frz_env *env, const char *folder, frz_error *err)
+{
+    return run_compact_by(env, folder, FRZ_COMPACT_COLUMNS, err);
 }
 
 static frz_code run_delete(const frz_env *env, const char *folder, frz_error *err)
@@ -301,6 +323,7 @@ const fault_scenario scenarios[] = {
     {"update by key", run_update_by_key, SUM_IMPORTED, SUM_UPDATED, BASE_IMPORTED, 0},
     {"update by key on disk", run_update_spilled, SUM_IMPORTED, SUM_UPDATED, BASE_IMPORTED, 0},
     {"update by position", run_update_by_position, SUM_IMPORTED, SUM_UPDATED, BASE_IMPORTED, 0},
+    {"compact columns", run_compact_columns, SUM_UPDATED, SUM_UPDATED, BASE_TWICE, 0},
     {"expire", run_expire, SUM_DELETED, SUM_DELETED, BASE_DELETED, 0},
     {"remove orphans", run_orphans, SUM_DELETED, SUM_DELETED, BASE_LITTERED, 0},
 };
@@ -444,6 +467,9 @@ int scenario_reset(const fault_scenario *scenario, char folder[SCENARIO_PATH])
     rc = rc == FRZ_OK ? run_import(env, folder, &err) : rc;
     if (rc == FRZ_OK && scenario->base >= BASE_UPDATED) {
         rc = run_update_all(env, folder, &err);
+    }
+    if (rc == FRZ_OK && scenario->base == BASE_TWICE) {
+        rc = run_update_b(env, folder, &err);
     }
     if (rc == FRZ_OK && scenario->base >= BASE_DELETED && scenario->base != BASE_REWRITING) {
         /* from now on every entry is in a leaf */

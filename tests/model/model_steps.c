@@ -331,9 +331,9 @@ static void step_expire(fixture *f, frz_catalog *catalog)
     char text[64];
     frz_expire_options options = FRZ_EXPIRE_OPTIONS_INIT;
     frz_removal_report report = {0};
-    options.older_than = "0s";
+    options.older_than = "2099-01-01";
     options.retain_last = 1 + random_below(&f->random, 3);
-    snprintf(text, sizeof text, "expire --older-than 0s --retain-last %d",
+    snprintf(text, sizeof text, "expire --older-than 2099-01-01 --retain-last %d",
              (int)options.retain_last);
     note(f, text);
     frz_code rc = frz_expire(catalog, NAME, &options, &report, &f->err);
@@ -352,9 +352,9 @@ static void step_orphans(fixture *f, frz_catalog *catalog)
 {
     frz_orphan_options options = FRZ_ORPHAN_OPTIONS_INIT;
     frz_removal_report report = {0};
-    options.older_than = "0s";
+    options.older_than = "2099-01-01";
     options.force = 1;
-    note(f, "remove-orphans --older-than 0s --force");
+    note(f, "remove-orphans --older-than 2099-01-01 --force");
     frz_code rc = frz_remove_orphans(catalog, NAME, &options, &report, &f->err);
     assert_model(f, rc == FRZ_OK, "remove-orphans: %s", f->err.message);
     assert_model(f, report.count[FRZ_REMOVED_ORPHAN] == 0, "%lld orphans",
@@ -376,6 +376,8 @@ static void step_property(fixture *f, frz_catalog *catalog)
         "'write.parquet.page-row-limit' = '3'",
         "'write.parquet.page-row-limit' = '1000'",
         "'write.target-file-size-bytes' = '2000'",
+        "'write.column-file.max-per-file' = '1'",
+        "'write.column-file.max-ratio' = '10'",
         "'write.parquet.compression-codec' = 'uncompressed'",
         "'write.parquet.compression-codec' = 'zstd'",
     };
@@ -391,7 +393,7 @@ static void rival_at_random(fixture *f)
 {
     static void (*const steps[])(fixture *, frz_catalog *) = {
         step_update, step_update,  step_update,     step_delete,
-        step_insert, step_compact, step_add_column,
+        step_insert, step_compact, step_add_column, step_expire,
     };
     note(f, "and before it:");
     steps[random_below(&f->random, FRZ_ARRAY_COUNT(steps))](f, f->inner);
@@ -401,7 +403,7 @@ static void rival_at_random(fixture *f)
 static void step_overtaken(fixture *f, frz_catalog *catalog)
 {
     static void (*const steps[])(fixture *, frz_catalog *) = {
-        step_update, step_update, step_delete, step_insert, step_compact,
+        step_update, step_update, step_delete, step_insert, step_compact, step_expire,
     };
     f->rival = rival_at_random;
     steps[random_below(&f->random, FRZ_ARRAY_COUNT(steps))](f, catalog);

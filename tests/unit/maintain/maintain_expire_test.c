@@ -14,6 +14,8 @@ typedef struct fixture {
     frz_catalog_ops ops;
     swap_answer answer;
     const char *rival; /* a statement of another writer, just before the swap; NULL: none */
+    bool overtaken;    /* once: the table is compacted, and its snapshots expire, just after it is
+                          loaded */
 } fixture;
 
 static void sql(fixture *f, const char *text)
@@ -46,7 +48,15 @@ static frz_code scripted_swap(void *ctx, const frz_table_name *name, const char 
 static frz_code scripted_get(void *ctx, const frz_table_name *name, char **location, frz_error *err)
 {
     fixture *f = ctx;
-    return f->t.catalog->ops->get(f->t.catalog->ctx, name, location, err);
+    frz_code rc = f->t.catalog->ops->get(f->t.catalog->ctx, name, location, err);
+    if (rc == FRZ_OK && f->overtaken) {
+        frz_expire_options all = FRZ_EXPIRE_OPTIONS_INIT;
+        all.older_than = "2099-01-01";
+        f->overtaken = false;
+        assert_ok(frz_compact(f->t.catalog, TEST_NAME, NULL, &f->t.err), &f->t.err);
+        assert_ok(frz_expire(f->t.catalog, TEST_NAME, &all, NULL, &f->t.err), &f->t.err);
+    }
+    return rc;
 }
 
 /* Four snapshots of a table with a file of three rows, two of them with column files. */
@@ -190,6 +200,59 @@ static void expire__a_rival_may_forbid_it(void **state)
     fixture_close(&f);
 }
 
+/* What an attempt would read has gone with the version it was loaded from. */
+static void expire__who_is_overtaken_starts_again(void **state)
+{
+    for (int what = 0; what < 4; what++) {
+        fixture f;
+        frz_sql_result result = {0};
+        frz_orphan_options orphans = FRZ_ORPHAN_OPTIONS_INIT;
+        fixture_open(&f, state);
+        orphans.older_than = "2099-01-01";
+        orphans.force = 1;
+        f.overtaken = true;
+        switch (what) {
+        case 0:
+            assert_ok(frz_sql_run(&f.outer, NULL, "UPDATE " TEST_NAME " SET id = id + 1", &result,
+                                  &f.t.err),
+                      &f.t.err);
+            break;
+        case 1:
+            assert_ok(frz_compact(&f.outer, TEST_NAME, NULL, &f.t.err), &f.t.err);
+            break;
+        case 2:
+            assert_ok(expire(&f, 1, NULL), &f.t.err);
+            break;
+        default:
+            assert_ok(frz_remove_orphans(&f.outer, TEST_NAME, &orphans, NULL, &f.t.err), &f.t.err);
+        }
+        assert_false(f.overtaken);
+        assert_int_equal(count_snapshots(&f), what == 0 ? 2 : 1);
+        assert_clean(&f.t);
+        fixture_close(&f);
+    }
+}
+
+/* A file that is missing for another reason is told, and not looked for again. */
+static void expire__a_missing_file_is_an_error(void **state)
+{
+    fixture f;
+    frz_orphan_options orphans = FRZ_ORPHAN_OPTIONS_INIT;
+    test_snapshot snapshot;
+    fixture_open(&f, state);
+    assert_ok(frz_compact(f.t.catalog, TEST_NAME, NULL, &f.t.err), &f.t.err);
+    snapshot_open(&f.t, &snapshot);
+    assert_ok(frz_file_remove(f.t.env, frz_manifest_location(snapshot.manifest), &f.t.err),
+              &f.t.err);
+    snapshot_close(&snapshot);
+    int before = count_files(&f);
+    assert_int_equal(expire(&f, 1, NULL), FRZ_E_NOT_FOUND);
+    assert_int_equal(frz_remove_orphans(&f.outer, TEST_NAME, &orphans, NULL, &f.t.err),
+                     FRZ_E_NOT_FOUND);
+    assert_int_equal(count_files(&f), before);
+    fixture_close(&f);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -198,6 +261,8 @@ int main(void)
         TEST_WITH_ENV(expire__a_failed_commit_removes_nothing),
         TEST_WITH_ENV(expire__a_lost_race_is_decided_anew),
         TEST_WITH_ENV(expire__a_rival_may_forbid_it),
+        TEST_WITH_ENV(expire__who_is_overtaken_starts_again),
+        TEST_WITH_ENV(expire__a_missing_file_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
