@@ -34,6 +34,7 @@ static void print_figures(cli_context *context, const frz_compact_figures *figur
         cli_text_str(text, "{\"command\":\"compact\",\"dry_run\":true,");
         cli_text_printf(text, "\"rewritten\":%" PRId64 ",\"joined\":%" PRId64, figures->rewritten,
                         figures->joined);
+        cli_text_printf(text, ",\"combined\":%" PRId64, figures->combined);
         cli_text_printf(text, ",\"read_bytes\":%" PRId64 "}\n", figures->read_bytes);
         return;
     }
@@ -43,6 +44,7 @@ static void print_figures(cli_context *context, const frz_compact_figures *figur
     cli_text_printf(text, "would compact %s\n", cli_table_name(context));
     cli_text_printf(text, "  %-17s %" PRId64 "\n", "data files", figures->rewritten);
     cli_text_printf(text, "  %-17s %" PRId64 "\n", "only columns of", figures->joined);
+    cli_text_printf(text, "  %-17s %" PRId64 "\n", "small files", figures->combined);
     cli_text_printf(text, "  %-17s ", "reads");
     cli_text_size(text, figures->read_bytes);
     cli_text_printf(text, "\n  %-17s at most about as much\n", "writes");

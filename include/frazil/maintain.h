@@ -41,6 +41,7 @@ typedef struct frz_compact_options {
 typedef struct frz_compact_figures {
     int64_t rewritten;  /**< data files that become new ones */
     int64_t joined;     /**< data files whose column files become one */
+    int64_t combined;   /**< small data files that become fewer */
     int64_t read_bytes; /**< of the files that are read; what is written is at most about as much */
 } frz_compact_figures;
 
@@ -48,10 +49,12 @@ typedef struct frz_compact_figures {
  * Compact a table. Encoded column chunks that did not change are copied byte for byte; values,
  * _row_id and _last_updated_sequence_number survive, and no row counts as changed.
  *
- * The properties that FRZ_COMPACT_POLICY goes by: a data file is rewritten if its deletion vector
- * leaves out more than write.compact.max-deleted-ratio (0.3) of its rows, or its column files have
- * more than write.column-file.max-ratio (0.5) of its own bytes; else its column files are joined if
- * they are more than write.column-file.max-per-file (8).
+ * The properties that FRZ_COMPACT_POLICY goes by: data files with less than
+ * write.compact.small-file-ratio (0.25) of write.target-file-size-bytes are combined if at least
+ * write.compact.min-small-files (5) of one partition are there; another is rewritten if its
+ * deletion vector leaves out more than write.compact.max-deleted-ratio (0.3) of its rows, or its
+ * column files have more than write.column-file.max-ratio (0.5) of its own bytes; else its column
+ * files are joined if they are more than write.column-file.max-per-file (8).
  *
  * @param opts     NULL: the defaults
  * @param report   receives figures of the commit; may be NULL

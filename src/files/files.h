@@ -165,8 +165,8 @@ typedef struct frz_rewritten {
 frz_code frz_rewrite_file(const frz_commit_attempt *attempt, const frz_entry *entry,
                           const frz_live_rows *rows, const frz_parquet_write_options *options,
                           bool durable, frz_arena *arena, frz_rewritten *out, frz_error *err);
-/* Plan that it takes the place of an entry, whose partition and order it has unless others are
- * given by like. */
+/* Plan that it takes the place of an entry (NULL: of none), whose partition and order it has unless
+ * others are given by like. */
 frz_code frz_rewritten_plan(const frz_commit_attempt *attempt, const frz_entry *before,
                             const frz_entry *like, const frz_rewritten *file,
                             const frz_metrics_config *metrics, frz_commit_plan *plan,
@@ -179,6 +179,16 @@ frz_code frz_join_column_files(const frz_commit_attempt *attempt, const frz_entr
 /* Plan that it takes the place of an entry's column files. */
 frz_code frz_joined_plan(const frz_commit_attempt *attempt, const frz_entry *before,
                          const frz_rewritten *file, frz_commit_plan *plan, frz_error *err);
+/* ---- several data files become fewer (files_combine.c) ---- */
+
+/* Write the rows that are left of entries of one partition, one after the other, into new data
+ * files, and track them. Of the options type and partitioning are not looked at. The list lives in
+ * the arena. */
+frz_code frz_combine_files(const frz_commit_attempt *attempt, const frz_entry *const *entries,
+                           size_t count, frz_delete_index *deletes,
+                           const frz_row_files_options *options, frz_arena *arena,
+                           const frz_row_file **out, size_t *out_count, frz_error *err);
+
 /* Bytes of an entry's base and column files. */
 int64_t frz_entry_bytes(const frz_entry *entry);
 

@@ -98,7 +98,7 @@ frz_code frz_rewritten_plan(const frz_commit_attempt *attempt, const frz_entry *
     frz_entry entry = frz_entry_added(attempt);
     frz_field_stats *stats = NULL;
     plan->data_files++;
-    plan->live_data_bytes += frz_entry_bytes(before);
+    plan->live_data_bytes += before == NULL ? 0 : frz_entry_bytes(before);
     if (file->location == NULL) {
         return frz_commit_plan_change(attempt, plan, before, NULL, err);
     }

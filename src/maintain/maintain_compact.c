@@ -19,6 +19,10 @@ typedef struct compact_job {
     const frz_env *env;
     frz_compact_options given;
     frz_compact_policy policy; /* of the attempt, as are those below */
+    compact_choice *choices;
+    size_t choice_count;
+    frz_small_file *small; /* by bins */
+    size_t small_count;
     frz_compact_figures figures;
     frz_live_files files;
     frz_parquet_write_options options;
@@ -110,37 +114,122 @@ static compact_action action_for(const compact_job *job, const frz_entry *entry)
     }
 }
 
-static void count_choice(compact_job *job, const compact_choice *choice)
+static void choose(compact_job *job, const frz_entry *entry)
 {
-    const frz_entry *entry = choice->entry;
-    bool joins = choice->action == COMPACT_JOIN;
+    compact_choice choice = {entry, action_for(job, entry)};
+    bool joins = choice.action == COMPACT_JOIN;
+    if (choice.action == COMPACT_NOTHING) {
+        return;
+    }
+    job->choices[job->choice_count++] = choice;
     job->total_rows += entry->record_count;
     job->figures.joined += joins;
     job->figures.rewritten += !joins;
     job->figures.read_bytes += frz_entry_bytes(entry) - (joins ? entry->file_size : 0);
 }
 
-/* Of the live data files those for which there is something to do. */
-static frz_code choose_files(compact_job *job, const frz_commit_attempt *attempt,
-                             compact_choice **out, size_t *count, frz_error *err)
+/* Small files that have nobody to be combined with are as all others. */
+static void choose_small(compact_job *job)
 {
-    const frz_live_files *files = &job->files;
-    compact_choice *chosen = frz_arena_array(attempt->arena, files->count, sizeof *chosen);
-    *count = 0;
-    job->done_rows = job->total_rows = 0;
-    job->figures = (frz_compact_figures){0};
-    if (chosen == NULL) {
-        return frz_fail_nomem(err, files->count * sizeof *chosen);
-    }
-    for (size_t i = 0; i < files->count; i++) {
-        compact_choice choice = {files->entries[i], action_for(job, files->entries[i])};
-        if (choice.action != COMPACT_NOTHING) {
-            chosen[(*count)++] = choice;
-            count_choice(job, &choice);
+    (void)frz_compact_bin(&job->policy, job->small, job->small_count);
+    for (size_t i = 0; i < job->small_count; i++) {
+        const frz_small_file *file = &job->small[i];
+        if (file->bin == FRZ_NO_BIN) {
+            choose(job, file->entry);
+        } else {
+            job->figures.combined++;
+            job->figures.read_bytes += frz_entry_bytes(file->entry);
+            job->total_rows += file->entry->record_count;
         }
     }
-    *out = chosen;
+}
+
+/* Of the live data files those for which there is something to do. */
+static frz_code choose_files(compact_job *job, const frz_commit_attempt *attempt, frz_error *err)
+{
+    const frz_live_files *files = &job->files;
+    bool combines = job->given.mode == FRZ_COMPACT_POLICY;
+    job->choices = frz_arena_array(attempt->arena, files->count, sizeof *job->choices);
+    job->small = frz_arena_array(attempt->arena, files->count, sizeof *job->small);
+    job->choice_count = job->small_count = 0;
+    job->done_rows = job->total_rows = 0;
+    job->figures = (frz_compact_figures){0};
+    if (job->choices == NULL || job->small == NULL) {
+        return frz_fail_nomem(err, files->count * sizeof *job->small);
+    }
+    for (size_t i = 0; i < files->count; i++) {
+        if (combines && frz_compact_is_small(&job->policy, files->entries[i])) {
+            job->small[job->small_count++] = (frz_small_file){files->entries[i], i, FRZ_NO_BIN};
+        } else {
+            choose(job, files->entries[i]);
+        }
+    }
+    choose_small(job);
     return FRZ_OK;
+}
+
+/* Those of a bin stand together. */
+static frz_code plan_bin(compact_job *job, const frz_commit_attempt *attempt, size_t first,
+                         size_t count, frz_commit_plan *plan, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const frz_row_file *made = NULL;
+    size_t made_count = 0;
+    const frz_row_files_options options = {.write = job->options,
+                                           .target_bytes = job->policy.target_bytes};
+    const frz_entry **entries = frz_arena_array(attempt->arena, count, sizeof *entries);
+    if (entries == NULL) {
+        return frz_fail_nomem(err, count * sizeof *entries);
+    }
+    for (size_t i = 0; i < count; i++) {
+        entries[i] = job->small[first + i].entry;
+        job->done_rows += entries[i]->record_count;
+    }
+    FRZ_TRY(frz_combine_files(attempt, entries, count, job->files.deletes, &options, attempt->arena,
+                              &made, &made_count, err));
+    FRZ_TRY(frz_compact_plan_combined(attempt, entries, count, made, made_count, &job->metrics,
+                                      plan, err));
+    FRZ_TRY(frz_progress(job->env, "compact", (uint64_t)job->done_rows, (uint64_t)job->total_rows,
+                         err));
+out:
+    return rc;
+}
+
+static frz_code plan_small(compact_job *job, const frz_commit_attempt *attempt,
+                           frz_commit_plan *plan, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    for (size_t at = 0, end; at < job->small_count; at = end) {
+        size_t bin = job->small[at].bin;
+        for (end = at + 1; end < job->small_count && job->small[end].bin == bin;) {
+            end++;
+        }
+        if (bin != FRZ_NO_BIN) {
+            FRZ_TRY(plan_bin(job, attempt, at, end - at, plan, err));
+        }
+    }
+out:
+    return rc;
+}
+
+static frz_code plan_all(compact_job *job, const frz_commit_attempt *attempt, frz_commit_plan *plan,
+                         frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const frz_metadata *metadata = &attempt->table->metadata;
+    plan->operation = "replace";
+    job->durable = frz_commit_sync_each(attempt, job->choice_count + (size_t)job->figures.combined);
+    FRZ_TRY(frz_write_parquet_options(metadata, &job->options, err));
+    job->options.durable = job->durable;
+    FRZ_TRY(frz_metrics_config_of(metadata, attempt->schema, attempt->arena, &job->metrics, err));
+    for (size_t i = 0; i < job->choice_count; i++) {
+        FRZ_TRY(plan_entry(job, attempt, &job->choices[i], plan, err));
+    }
+    FRZ_TRY(plan_small(job, attempt, plan, err));
+    FRZ_TRY(frz_progress(job->env, "compact", (uint64_t)job->total_rows, (uint64_t)job->total_rows,
+                         err));
+out:
+    return rc;
 }
 
 static frz_code compact_build(void *ctx, const frz_commit_attempt *attempt, frz_commit_plan *plan,
@@ -148,28 +237,16 @@ static frz_code compact_build(void *ctx, const frz_commit_attempt *attempt, frz_
 {
     frz_code rc = FRZ_OK;
     compact_job *job = ctx;
-    compact_choice *choices = NULL;
-    size_t count = 0;
-    const frz_metadata *metadata = &attempt->table->metadata;
     frz_rewrite_results_sort(&job->results);
-    FRZ_TRY(frz_compact_policy_of(metadata, &job->policy, err));
+    FRZ_TRY(frz_compact_policy_of(&attempt->table->metadata, &job->policy, err));
     FRZ_TRY(frz_live_files_find(attempt->table, attempt->parent, attempt->schema, attempt->tree,
                                 NULL, attempt->arena, &job->files, err));
-    FRZ_TRY(choose_files(job, attempt, &choices, &count, err));
-    plan->nothing = count == 0 || job->given.dry_run != 0;
-    if (plan->nothing) {
-        goto out;
+    FRZ_TRY(choose_files(job, attempt, err));
+    plan->nothing =
+        job->choice_count + (size_t)job->figures.combined == 0 || job->given.dry_run != 0;
+    if (!plan->nothing) {
+        FRZ_TRY(plan_all(job, attempt, plan, err));
     }
-    plan->operation = "replace";
-    job->durable = frz_commit_sync_each(attempt, count);
-    FRZ_TRY(frz_write_parquet_options(metadata, &job->options, err));
-    job->options.durable = job->durable;
-    FRZ_TRY(frz_metrics_config_of(metadata, attempt->schema, attempt->arena, &job->metrics, err));
-    for (size_t i = 0; i < count; i++) {
-        FRZ_TRY(plan_entry(job, attempt, &choices[i], plan, err));
-    }
-    FRZ_TRY(frz_progress(job->env, "compact", (uint64_t)job->total_rows, (uint64_t)job->total_rows,
-                         err));
 out:
     frz_live_files_reset(&job->files);
     return rc;

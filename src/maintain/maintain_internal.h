@@ -18,8 +18,9 @@ static inline int64_t frz_maintain_sum(int64_t a, int64_t b)
 /* ---- when to compact (maintain_policy.c) ---- */
 
 typedef struct frz_compact_policy {
-    double max_deleted_ratio, max_column_ratio;
-    int64_t max_per_file;
+    double max_deleted_ratio, max_column_ratio, small_file_ratio;
+    int64_t max_per_file, min_small_files;
+    int64_t target_bytes; /* of a data file */
 } frz_compact_policy;
 
 /* As the properties have it: write.compact.*, write.column-file.*. */
@@ -30,6 +31,27 @@ frz_code frz_compact_policy_of(const frz_metadata *metadata, frz_compact_policy 
 bool frz_compact_wants_rewrite(const frz_compact_policy *policy, const frz_entry *entry);
 /* Whether its column files are too many. */
 bool frz_compact_wants_join(const frz_compact_policy *policy, const frz_entry *entry);
+/* Whether its file is so small that it is better combined with others. */
+bool frz_compact_is_small(const frz_compact_policy *policy, const frz_entry *entry);
+
+/* ---- small files (maintain_combine.c) ---- */
+
+#define FRZ_NO_BIN SIZE_MAX
+
+typedef struct frz_small_file {
+    const frz_entry *entry;
+    size_t place; /* in the table */
+    size_t bin;   /* those of one number become one file, or few; FRZ_NO_BIN: it stays */
+} frz_small_file;
+
+/* Sort small files by what goes together, and number the bins; returns how many there are. */
+size_t frz_compact_bin(const frz_compact_policy *policy, frz_small_file *files, size_t count);
+/* Plan that new files take the place of entries. */
+frz_code frz_compact_plan_combined(const frz_commit_attempt *attempt,
+                                   const frz_entry *const *entries, size_t count,
+                                   const frz_row_file *files, size_t file_count,
+                                   const frz_metrics_config *metrics, frz_commit_plan *plan,
+                                   frz_error *err);
 
 /* ---- keys (maintain_key.c): short names of things seen before ---- */
 

@@ -232,9 +232,11 @@ static frz_code check_numbers(const frz_metadata *metadata, frz_error *err)
 {
     static const char *const keys[] = {
         "history.expire.max-snapshot-age-ms", "history.expire.min-snapshots-to-keep",
-        "history.expire.max-ref-age-ms", "write.column-file.max-per-file"};
+        "history.expire.max-ref-age-ms", "write.column-file.max-per-file",
+        "write.compact.min-small-files"};
     static const char *const ratios[] = {"write.column-file.max-ratio",
-                                         "write.compact.max-deleted-ratio"};
+                                         "write.compact.max-deleted-ratio",
+                                         "write.compact.small-file-ratio"};
     frz_code rc = FRZ_OK;
     int64_t value;
     double ratio;

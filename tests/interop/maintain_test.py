@@ -7,6 +7,11 @@ import subprocess
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.partitioning import PartitionField, PartitionSpec
+from pyiceberg.schema import Schema
+from pyiceberg.transforms import IdentityTransform
+from pyiceberg.types import LongType, NestedField, StringType
 
 import checker
 from frazil import BUILD, Story, Warehouse
@@ -172,7 +177,7 @@ def test_column_files_become_one(warehouse, tmp_path):
     stats = [checker.without_nulls(e[checker.CONTENT_STATS])
              for e in story.table.live(story.table.current)]
     dry = json.loads(warehouse.run("compact", "db.t", "--columns", "--dry-run", "--json"))
-    assert dry == {"command": "compact", "dry_run": True, "rewritten": 0, "joined": 2,
+    assert dry == {"command": "compact", "dry_run": True, "rewritten": 0, "joined": 2, "combined": 0,
                    "read_bytes": sum(os.path.getsize(f) for files in before for f in files)}
     join(story)
     after = column_files(story)
@@ -266,6 +271,54 @@ def test_what_the_policy_chooses(warehouse, tmp_path):
     warehouse.run("sql", "ALTER TABLE db.t SET TBLPROPERTIES "
                   "('write.column-file.max-per-file' = 'many')", status=2)
     warehouse.run("compact", "db.t", "--columns", "--policy", status=2)
+
+
+def test_small_files_become_one(warehouse, tmp_path):
+    """Deleted rows go, column files are folded, rows keep their ids and numbers."""
+    files = [write(tmp_path / f"{i}.parquet", ROWS[i * 50 : i * 50 + 50]) for i in range(6)]
+    story = Story(warehouse, "db.t", files, ROWS[:300])
+    story.update(add_one("a"), "id < 80", lambda row: row["id"] < 80)
+    warehouse.sql("DELETE FROM db.t WHERE id % 10 = 3 OR id >= 250")  # of the last file nothing is left
+    story.rows = [row for row in story.rows if row["id"] % 10 != 3 and row["id"] < 250]
+    story.sequence += 1
+    story.verify()
+    dry = json.loads(warehouse.run("compact", "db.t", "--policy", "--dry-run", "--json"))
+    assert (dry["rewritten"], dry["joined"]) == (0, 0) and dry["combined"] in (5, 6)
+    story.report = warehouse.report("compact", "db.t", "--policy")
+    story.sequence += 1
+    story.verify()
+    assert len(story.data_files()) == 1 and story.report["rows"] == len(story.rows)
+    assert warehouse.run("changes", "db.t", "--rows", "--format", "jsonl") == ""
+    assert [row["id"] for row in story.table.rows()] == [row["id"] for row in story.rows]
+    story.update(add_one("u"), "id % 2 = 0", lambda row: row["id"] % 2 == 0)
+    story.end()
+
+
+def test_small_files_stay_in_their_partitions(warehouse, tmp_path):
+    warehouse.folder.mkdir()
+    catalog = SqlCatalog("frazil", uri=f"sqlite:///{warehouse.folder}/catalog.db",
+                         warehouse=f"file://{warehouse.folder}")
+    catalog.create_namespace("db")
+    schema = Schema(NestedField(1, "id", LongType()), NestedField(2, "s", StringType()))
+    spec = PartitionSpec(PartitionField(2, 1000, IdentityTransform(), "s"))
+    table = catalog.create_table("db.t", schema, partition_spec=spec)
+    for i in range(4):
+        table.append(pa.table({"id": [4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3],
+                               "s": ["null", None, "x", "x" if i < 2 else "y"]}))
+    warehouse.run("upgrade", "db.t", "--to", "4")
+    warehouse.run("sql", "ALTER TABLE db.t SET TBLPROPERTIES ('write.compact.min-small-files' = '3')")
+    warehouse.run("sql", "DELETE FROM db.t WHERE id = 5")
+    before = warehouse.run("scan", "db.t", "--with-lineage", "--format", "csv")
+    warehouse.run("compact", "db.t", "--policy")
+    after = warehouse.run("scan", "db.t", "--with-lineage", "--format", "csv")
+    assert sorted(before.splitlines()) == sorted(after.splitlines())
+    text = warehouse.run("scan", "db.t", "--columns", "_file,s", "--format", "jsonl")
+    pairs = {(row["_file"], row["s"]) for row in map(json.loads, text.splitlines())}
+    assert len({file for file, _ in pairs}) == len(pairs)  # a file has rows of one partition
+    assert sorted(str(s) for _, s in pairs) == ["None", "null", "x", "y", "y"]
+    where = warehouse.run("scan", "db.t", "--where", "s IS NULL", "--columns", "id", "--format", "csv")
+    assert sorted(where.split()) == ["1", "13", "9", "id"]
+    warehouse.run("validate", "db.t")
 
 
 # ---- validate -----------------------------------------------------------------------------------

@@ -378,6 +378,8 @@ static void step_property(fixture *f, frz_catalog *catalog)
         "'write.target-file-size-bytes' = '2000'",
         "'write.column-file.max-per-file' = '1'",
         "'write.column-file.max-ratio' = '10'",
+        "'write.compact.min-small-files' = '2'",
+        "'write.compact.small-file-ratio' = '0'",
         "'write.parquet.compression-codec' = 'uncompressed'",
         "'write.parquet.compression-codec' = 'zstd'",
     };
