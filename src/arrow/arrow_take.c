@@ -125,6 +125,10 @@ static frz_code take_bytes(taking *t, size_t width, frz_error *err)
                                : load(t->src->buffers[1], width, slot + 1) -
                                      load(t->src->buffers[1], width, slot);
     }
+    if (width == sizeof(int32_t) && total > INT32_MAX) {
+        rc = frz_fail(err, FRZ_E_LIMIT, "a batch holds more than 2 GiB of text");
+        goto out;
+    }
     store(t->buffers[1]->data, width, t->count, total);
     FRZ_TRY(frz_buffer_new(t->env, (size_t)total, &t->buffers[2], err));
     for (int64_t i = 0; i < t->count; i++) {

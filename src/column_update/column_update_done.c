@@ -126,11 +126,22 @@ bool update_values_hold(const update_plan *plan, const update_done *done, int32_
     return hold;
 }
 
+bool update_written_stands(const update_plan *plan, const update_done *done,
+                           const frz_entry *newest)
+{
+    bool stands = true;
+    for (size_t i = 0; stands && i < plan->written.count; i++) {
+        int32_t id = plan->written.ids[i];
+        stands = id == FRZ_ID_LAST_UPDATED || same_provider(done, newest, id);
+    }
+    return stands;
+}
+
 bool update_must_compute(const update_attempt *a, const frz_entry *entry)
 {
     const update_done *done = update_done_find(a->job, entry);
     bool in_part = a->job->mode == FRZ_MODE_COLUMN_FILE; /* the other modes write whole rows */
-    return done == NULL ||
+    return done == NULL || (a->job->apart && !update_written_stands(&a->job->plan, done, entry)) ||
            !(in_part ? update_values_hold(&a->job->plan, done, a->commit->schema->schema_id, entry)
                      : update_done_same(done, a, entry));
 }

@@ -264,6 +264,10 @@ frz_code update_done_add(update_job *job, int32_t schema_id, const frz_entry *en
 /* The new values hold for the newest state of the entry. */
 bool update_values_hold(const update_plan *plan, const update_done *done, int32_t schema_id,
                         const frz_entry *newest);
+/* Nobody has written the assigned fields since. Results of tasks may be committed once more, long
+ * after others have changed what they wrote, which must not be undone. */
+bool update_written_stands(const update_plan *plan, const update_done *done,
+                           const frz_entry *newest);
 /* And so does the lineage column. */
 bool update_lineage_holds(const update_done *done, const frz_entry *newest);
 /* The rows are where they were, with the values that they had. */

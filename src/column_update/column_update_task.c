@@ -50,7 +50,8 @@ static bool is_done(void *ctx, const frz_entry *entry)
     const frz_update_plan *plan = ctx;
     const frz_schema *schema = frz_metadata_current_schema(&plan->table->metadata);
     const update_done *done = update_done_find(&plan->job, entry);
-    return done != NULL && update_values_hold(&plan->job.plan, done, schema->schema_id, entry);
+    return done != NULL && update_written_stands(&plan->job.plan, done, entry) &&
+           update_values_hold(&plan->job.plan, done, schema->schema_id, entry);
 }
 
 /* Sizes of tasks follow from the columns that are carried over; which are read is the task's own

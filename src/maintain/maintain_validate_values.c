@@ -300,9 +300,10 @@ out:
 
 /* ---- _last_updated_sequence_number ---- */
 
+#define LEAST_NUMBER 0 /* of rows from before there were sequence numbers */
+
 typedef struct updated_check {
     const frz_live_rows *rows;
-    int64_t least; /* 0 in files that are older than sequence numbers */
     int64_t most;
     bool found;
     int64_t row, value; /* of the first impossible value */
@@ -317,7 +318,7 @@ static frz_code visit_updated(void *ctx, const frz_batch *batch, frz_error *err)
         int64_t value = frz_is_null(array, i) ? check->most : frz_get_i64(array, i);
         int64_t row = batch->first_row + i;
         bool live = check->rows->bits == NULL || frz_bit_get(check->rows->bits, row);
-        if (live && (value < check->least || value > check->most)) {
+        if (live && (value < LEAST_NUMBER || value > check->most)) {
             check->found = true;
             check->row = row;
             check->value = value;
@@ -332,9 +333,7 @@ static frz_code check_last_updated(frz_validation *v, const frz_validate_item *i
 {
     frz_code rc = FRZ_OK;
     size_t part = 0;
-    updated_check check = {.rows = rows,
-                           .least = FRZ_MIN(item->entry->file_sequence_number, 1),
-                           .most = item->entry->sequence_number};
+    updated_check check = {.rows = rows, .most = item->entry->sequence_number};
     bool added = true;
     FRZ_TRY(frz_entry_part(item->entry, &frz_field_last_updated, &part, err));
     const frz_data_file *file = files[part];
@@ -353,10 +352,9 @@ static frz_code check_last_updated(frz_validation *v, const frz_validate_item *i
     if (check.found) {
         frz_validate_find(
             v, frz_data_file_location(file),
-            "row %lld: _last_updated_sequence_number %lld is not between %lld and the "
-            "entry's sequence number %lld",
-            (long long)check.row, (long long)check.value, (long long)check.least,
-            (long long)check.most);
+            "row %lld: _last_updated_sequence_number %lld is not between %d and the entry's "
+            "sequence number %lld",
+            (long long)check.row, (long long)check.value, LEAST_NUMBER, (long long)check.most);
     }
 out:
     return rc;

@@ -241,6 +241,16 @@ def test_results_count_once(table):
     table.check(added(table.rows))
 
 
+def test_results_do_not_undo_what_others_wrote_since(table):
+    """A commit that is tried again, although it had come through, and another update meanwhile."""
+    results = [table.run_task(task) for task in table.plan("--set", "w=5")]
+    table.commit(results)
+    table.sql("UPDATE db.t SET w = 99")
+    rows = table.read()
+    assert "need their task run again" in table.commit(results, status=4)
+    assert table.read() == rows
+
+
 def test_a_result_that_is_missing_is_a_conflict(table):
     results = [table.run_task(task) for task in table.plan(*SET, *WHERE)]
     assert "it has no result" in table.commit(results[:-1], status=4)
