@@ -18,13 +18,14 @@
 #include "frazil/update_task.h"
 #include "type/type_value.h"
 
-/* Twice: two columns are updated. The last two: updated, with copy-on-write from now on; deleted,
- * with merge-on-read. */
+/* Twice: two columns are updated; small: the same, and two files are enough to be combined. The
+ * last two: updated, with copy-on-write from now on; deleted, with merge-on-read. */
 enum {
     BASE_EMPTY,
     BASE_IMPORTED,
     BASE_UPDATED,
     BASE_TWICE,
+    BASE_SMALL,
     BASE_DELETED,
     BASE_LITTERED,
     BASE_REWRITING,
@@ -223,6 +224,11 @@ static frz_code run_append(const frz_env *env, const char *folder, frz_error *er
     return rc;
 }
 
+static frz_code run_combine(const frz_env *env, const char *folder, frz_error *err)
+{
+    return run_compact_by(env, folder, FRZ_COMPACT_POLICY, err);
+}
+
 /* All snapshots but the last go. */
 static frz_code run_expire(const frz_env *env, const char *folder, frz_error *err)
 {
@@ -324,6 +330,7 @@ const fault_scenario scenarios[] = {
     {"update by key on disk", run_update_spilled, SUM_IMPORTED, SUM_UPDATED, BASE_IMPORTED, 0},
     {"update by position", run_update_by_position, SUM_IMPORTED, SUM_UPDATED, BASE_IMPORTED, 0},
     {"compact columns", run_compact_columns, SUM_UPDATED, SUM_UPDATED, BASE_TWICE, 0},
+    {"combine", run_combine, SUM_UPDATED, SUM_UPDATED, BASE_SMALL, 0},
     {"expire", run_expire, SUM_DELETED, SUM_DELETED, BASE_DELETED, 0},
     {"remove orphans", run_orphans, SUM_DELETED, SUM_DELETED, BASE_LITTERED, 0},
 };
@@ -468,8 +475,11 @@ int scenario_reset(const fault_scenario *scenario, char folder[SCENARIO_PATH])
     if (rc == FRZ_OK && scenario->base >= BASE_UPDATED) {
         rc = run_update_all(env, folder, &err);
     }
-    if (rc == FRZ_OK && scenario->base == BASE_TWICE) {
+    if (rc == FRZ_OK && (scenario->base == BASE_TWICE || scenario->base == BASE_SMALL)) {
         rc = run_update_b(env, folder, &err);
+    }
+    if (rc == FRZ_OK && scenario->base == BASE_SMALL) {
+        rc = set_property(env, folder, "write.compact.min-small-files", "2", &err);
     }
     if (rc == FRZ_OK && scenario->base >= BASE_DELETED && scenario->base != BASE_REWRITING) {
         /* from now on every entry is in a leaf */
