@@ -4,9 +4,10 @@
 #include "column_update/column_update_internal.h"
 #include "files/files_cost.h"
 
-frz_code update_estimate(const update_plan *plan, const frz_table *table, const frz_schema *schema,
-                         const frz_live_files *files, frz_arena *arena, frz_statement_estimate *out,
-                         frz_error *err)
+static frz_code update_estimate(const update_plan *plan, const frz_table *table,
+                                const frz_schema *schema, const frz_live_files *files,
+                                bool in_bounds, frz_arena *arena, frz_statement_estimate *out,
+                                frz_error *err)
 {
     frz_code rc = FRZ_OK;
     size_t n = 0;
@@ -28,6 +29,7 @@ frz_code update_estimate(const update_plan *plan, const frz_table *table, const 
                                       .schema = schema,
                                       .files = files,
                                       .condition = &condition,
+                                      .in_bounds = in_bounds,
                                       .columns = columns,
                                       .column_count = plan->assignment_count,
                                       .reads = reads,
@@ -35,6 +37,24 @@ frz_code update_estimate(const update_plan *plan, const frz_table *table, const 
     FRZ_TRY(frz_cost_estimate(&request, arena, out, err));
 out:
     frz_condition_reset(&condition);
+    return rc;
+}
+
+/* That column files are cheapest can mostly be told without looking for the rows that match. */
+frz_code update_cheapest(const update_plan *plan, const frz_table *table, const frz_schema *schema,
+                         const frz_live_files *files, frz_arena *arena, frz_write_mode *out,
+                         frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_statement_estimate estimate = {.cheapest = 1};
+    if (plan->where != NULL) {
+        FRZ_TRY(update_estimate(plan, table, schema, files, true, arena, &estimate, err));
+    }
+    if (estimate.cheapest != 0) {
+        FRZ_TRY(update_estimate(plan, table, schema, files, false, arena, &estimate, err));
+    }
+    (void)frz_write_mode_find(frz_str_from(estimate.modes[estimate.cheapest].mode), out);
+out:
     return rc;
 }
 
@@ -52,7 +72,7 @@ frz_code frz_update_estimate(const frz_table *table, const frz_assignment *assig
     FRZ_TRY(update_plan_parse(&plan, &arena, assignments, assignment_count, where, err));
     FRZ_TRY(update_plan_bind(&plan, &table->metadata, schema, err));
     FRZ_TRY(frz_cost_files_find(table, plan.filter, &arena, &files, err));
-    FRZ_TRY(update_estimate(&plan, table, schema, &files.files, &arena, out, err));
+    FRZ_TRY(update_estimate(&plan, table, schema, &files.files, false, &arena, out, err));
 out:
     frz_cost_files_reset(&files);
     update_plan_unbind(&plan);

@@ -296,8 +296,9 @@ frz_code update_move_entry(update_attempt *a, const frz_entry *entry, frz_error 
 
 /* ---- what it costs in each mode (column_update_estimate.c) ---- */
 
-frz_code update_estimate(const update_plan *plan, const frz_table *table, const frz_schema *schema,
-                         const frz_live_files *files, frz_arena *arena, frz_statement_estimate *out,
+/* The mode that auto picks for these files. */
+frz_code update_cheapest(const update_plan *plan, const frz_table *table, const frz_schema *schema,
+                         const frz_live_files *files, frz_arena *arena, frz_write_mode *out,
                          frz_error *err);
 
 /* ---- another writer was first (column_update_lineage.c) ---- */

@@ -331,7 +331,6 @@ static frz_code choose_mode(update_attempt *a, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     update_job *job = a->job;
-    frz_statement_estimate estimate;
     if (a->commit->number == 1 && !job->apart) {
         FRZ_TRY(frz_write_mode_of(&a->commit->table->metadata, "update", &job->mode, err));
     }
@@ -339,9 +338,8 @@ static frz_code choose_mode(update_attempt *a, frz_error *err)
         job->mode = FRZ_MODE_COLUMN_FILE; /* which rows it has is not known before it is read */
     }
     if (job->mode == FRZ_MODE_AUTO) {
-        FRZ_TRY(update_estimate(&job->plan, a->commit->table, a->commit->schema, &a->files,
-                                a->commit->arena, &estimate, err));
-        (void)frz_write_mode_find(frz_str_from(estimate.modes[estimate.cheapest].mode), &job->mode);
+        FRZ_TRY(update_cheapest(&job->plan, a->commit->table, a->commit->schema, &a->files,
+                                a->commit->arena, &job->mode, err));
     }
 out:
     return rc;

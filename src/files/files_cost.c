@@ -315,7 +315,9 @@ static frz_code find_rows(cost_work *work, cost_file *file, frz_error *err)
     file->count = (double)entry->record_count;
     file->live = file->count - (double)file->gone.count;
     file->matches = file->live;
-    if (request->condition->filter != NULL) {
+    if (request->in_bounds) {
+        file->pattern = file->count / 8;
+    } else if (request->condition->filter != NULL) {
         FRZ_TRY(frz_match_rows(request->table, entry, &live, request->condition, &file->rows, err));
         file->matches = (double)file->rows.count;
         for (size_t i = 0; i < file->rows.count; i++) {
@@ -379,7 +381,8 @@ static void add_sums(cost_work *work, const cost_file *f)
     s->whole += whole;
     s->compute_read += f->compute;
     s->all_bytes += f->stored;
-    s->rest_read += f->touched * (f->stored - f->compute);
+    s->rest_read +=
+        (work->request->in_bounds ? 1 / f->groups : f->touched) * (f->stored - f->compute);
     s->column_file += f->fresh + f->pattern + footer;
     s->column_tax += f->pattern + footer;
     s->rewritten += whole && deletes
@@ -477,6 +480,10 @@ static void add_update(const cost_work *work, frz_statement_estimate *out)
              s->column_tax + s->dead);
     add_mode(out, FRZ_MODE_COPY_ON_WRITE, true, s->files, s->rewritten,
              s->match_read + s->all_bytes, 0);
+    if (work->request->in_bounds) {
+        add_mode(out, FRZ_MODE_MERGE_ON_READ, true, new_files, 0, read + s->rest_read, 0);
+        return;
+    }
     add_mode(out, FRZ_MODE_MERGE_ON_READ, true, new_files + (s->vector_count > 0),
              s->moved + overhead + s->vectors + vector_file, read + s->rest_read,
              overhead + s->vectors + s->dead_after);

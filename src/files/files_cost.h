@@ -23,6 +23,10 @@ typedef struct frz_cost_request {
     const int32_t
         *reads; /* the fields that the statement reads to compute, besides the condition */
     size_t read_count;
+    /* The condition is not evaluated. Column files cost at most what is told then, and if they are
+     * the cheapest they are so whichever rows match: copy-on-write has the same data files to
+     * write, and of merge-on-read only the row group that it reads at least is counted. */
+    bool in_bounds;
 } frz_cost_request;
 
 /* The arena is for what is needed meanwhile. */
