@@ -155,6 +155,13 @@ frz_code update_reader_lineage(const update_reader *reader, const frz_batch *bat
                                const update_rows *rows, struct ArrowArray *out, frz_error *err);
 void update_reader_close(update_reader *reader);
 
+/* ---- required fields (column_update_required.c) ---- */
+
+/* A field at any depth of an assigned column that is required, and null in a live row (NULL: all
+ * are) that has what is around it; NULL: there is none. */
+const frz_field *update_lacks(const frz_field *field, const struct ArrowArray *array,
+                              const uint8_t *live);
+
 /* ---- its column file (column_update_file.c) ---- */
 
 /* What became of one data file: a column file, or rows that moved. */

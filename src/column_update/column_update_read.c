@@ -20,28 +20,25 @@ static bool carries(const update_reader *reader, const update_rows *rows)
     return reader->plan->carries && rows->selected != NULL;
 }
 
-static bool has_null(const struct ArrowArray *array, const uint8_t *live)
-{
-    bool found = frz_null_count(array) > 0;
-    if (found && live != NULL) {
-        found = false;
-        for (int64_t i = 0; !found && i < array->length; i++) {
-            found = frz_bit_get(live, i) && frz_is_null(array, i);
-        }
-    }
-    return found;
-}
-
 static frz_code check_required(const frz_field *field, const frz_batch *batch,
                                const struct ArrowArray *array, const uint8_t *live, frz_error *err)
 {
-    if (!field->required || !has_null(array, live)) {
+    const frz_field *lacking = update_lacks(field, array, live);
+    long long first = batch->first_row, last = first + batch->array.length - 1;
+    if (lacking == NULL) {
         return FRZ_OK;
     }
-    return frz_fail(err, FRZ_E_ARGUMENT,
-                    "column \"%.*s\" is required, but its new value is null in rows %lld to %lld",
-                    FRZ_STR_ARG(field->name), (long long)batch->first_row,
-                    (long long)(batch->first_row + batch->array.length - 1));
+    if (lacking == field) {
+        return frz_fail(
+            err, FRZ_E_ARGUMENT,
+            "column \"%.*s\" is required, but its new value is null in rows %lld to %lld",
+            FRZ_STR_ARG(field->name), first, last);
+    }
+    return frz_fail(
+        err, FRZ_E_ARGUMENT,
+        "field %d (\"%.*s\") inside column \"%.*s\" is required, but null in new values "
+        "of rows %lld to %lld",
+        lacking->id, FRZ_STR_ARG(lacking->name), FRZ_STR_ARG(field->name), first, last);
 }
 
 /* New values in selected rows, old ones in the others, nulls in those that are deleted. */

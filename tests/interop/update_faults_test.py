@@ -117,3 +117,44 @@ def test_a_row_added_and_removed_in_a_range_is_not_there_at_its_end(story, tmp_p
     for change in changes:
         (there.add if change["_change_type"] == "INSERT" else there.remove)(change["a"])
     assert there == {51} and len(changes) == 3
+
+
+# What must be there inside a column, and how many of its rows 0, 1, 2 lack it.
+REQUIRED_INSIDE = {
+    "struct": (pa.struct([pa.field("x", pa.int64(), nullable=False)]),
+               pa.struct([("x", pa.int64())]), [{"x": 1}, None, {"x": None}]),
+    "list": (pa.list_(pa.field("element", pa.int64(), nullable=False)),
+             pa.list_(pa.int64()), [[1, 2], None, [1, None]]),
+    "map": (pa.map_(pa.string(), pa.field("value", pa.int64(), nullable=False)),
+            pa.map_(pa.string(), pa.int64()), [[("k", 1)], None, [("k", 1), ("l", None)]]),
+    "deep": (pa.list_(pa.struct([pa.field("x", pa.int64(), nullable=False)])),
+             pa.list_(pa.struct([("x", pa.int64())])), [[{"x": 1}, None], [], [None, {"x": None}]]),
+}
+
+
+@pytest.mark.parametrize("mode", ["column-file", "copy-on-write", "merge-on-read"])
+@pytest.mark.parametrize("kind", REQUIRED_INSIDE)
+def test_no_null_gets_into_what_is_required_inside_a_column(tmp_path, kind, mode):
+    """A null is fine where what is around it is null, and so is one of a row that is not updated."""
+    required, optional, values = REQUIRED_INSIDE[kind]
+    path = tmp_path / "a.parquet"
+    schema = pa.schema([("id", pa.int64()), ("c", required), ("o", optional)])
+    pq.write_table(pa.Table.from_arrays([pa.array([0, 1, 2]), pa.array([None] * 3, required),
+                                         pa.array(values, optional)], schema=schema), path)
+    source = tmp_path / "s.parquet"
+    pq.write_table(pa.table({"id": [0, 1, 2], "o": pa.array(values, optional)}), source)
+    place = Warehouse(tmp_path / "warehouse")
+    place.folder.mkdir()
+    place.run("import", "db.t", str(path))
+    place.sql(f"ALTER TABLE db.t SET TBLPROPERTIES ('write.update.mode' = '{mode}')")
+    read = lambda: [json.loads(line) for line in
+                    place.run("scan", "db.t", "--format", "jsonl").splitlines()]
+    before = read()
+    place.run("sql", "UPDATE db.t SET c = o", status=2)
+    place.run("sql", f"UPDATE db.t SET c = s.o FROM '{source}' s WHERE t.id = s.id", status=2)
+    assert read() == before
+    place.sql("UPDATE db.t SET c = o WHERE id < 2")
+    assert sorted((r["id"], r["c"]) for r in read() if r["id"] < 2) == [
+        (r["id"], r["o"]) for r in before if r["id"] < 2]
+    assert [r["c"] for r in read() if r["id"] == 2] == [None]
+    place.run("validate", "db.t")
