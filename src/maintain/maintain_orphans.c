@@ -5,11 +5,12 @@
  *  1. The folder is listed before the newest version of the table is read: what a commit made
  *     visible in between is listed and kept. What is not visible yet only its age protects.
  *  2. Kept is what any snapshot of that version reaches, its statistics, its metadata file and
- * those that its log names.
+ *     those that its log names.
  *  3. Only what looks like a file of a table goes: by its ending, and not below a folder that is
  *     another table's, nor hidden.
- *  4. If one of the files kept is recorded with another scheme or host, but a path below the
- * folder, or if another table's metadata lies beside this one's, nothing goes.
+ *  4. Another table's metadata beside this one's keeps what it reaches, by a walk of its own.
+ *  5. If one of the files kept is recorded with another scheme or host, but a path below the
+ *     folder, or if metadata beside this table's is whole and cannot be read, nothing goes.
  */
 #include "maintain/maintain_removal.h"
 
@@ -104,20 +105,55 @@ static frz_str table_folder_of(frz_str location)
     return ends_with(folder, "/metadata") ? folder_of(folder) : folder;
 }
 
+/* ---- what stays ---- */
+
+/* Behind scheme and host. */
+static frz_str path_of(frz_place place)
+{
+    frz_str path = place.rest;
+    if (frz_str_starts_with(path, FRZ_STR("//"))) {
+        size_t at = 2;
+        while (at < path.len && path.ptr[at] != '/') {
+            at++;
+        }
+        path = (frz_str){path.ptr + at, path.len - at};
+    }
+    return path;
+}
+
+static frz_code keep_file(void *ctx, frz_removed kind, frz_str location, frz_error *err)
+{
+    orphan_job *job = ctx;
+    frz_place place = frz_location_place(location), base = frz_location_place(job->base);
+    bool same_prefix = frz_str_equal(place.scheme, base.scheme) && is_below(base.rest, place.rest);
+    (void)kind;
+    if (!same_prefix && is_below(path_of(base), path_of(place))) {
+        frz_code rc = frz_fail(err, FRZ_E_ARGUMENT,
+                               "%.*s is part of the table and may be the same file as one in its "
+                               "folder %s, which has another scheme or host",
+                               FRZ_STR_ARG(location), job->table->base);
+        frz_hint(err, "no file was removed");
+        return rc;
+    }
+    return frz_removal_keep(job->removal, location, err);
+}
+
 /* ---- other tables ---- */
 
-/* The table whose metadata file this is; NULL: that cannot be told, as of one that was not
- * finished.
- */
-static frz_code open_metadata(orphan_job *job, const char *location, frz_table **out,
+/* The table whose metadata file this is; NULL: it was not finished, or has gone. Below, one that
+ * this version cannot read is another table all the same; beside, nobody knows what it keeps. */
+static frz_code open_metadata(orphan_job *job, const char *location, bool beside, frz_table **out,
                               frz_error *err)
 {
     frz_error why = {0};
     frz_code rc = frz_table_open(job->env, location, NULL, out, &why);
-    if (rc == FRZ_E_NOMEM && err != NULL) {
+    if (rc == FRZ_E_CORRUPT || rc == FRZ_E_NOT_FOUND || (rc == FRZ_E_UNSUPPORTED && !beside)) {
+        return FRZ_OK;
+    }
+    if (rc != FRZ_OK && err != NULL) {
         *err = why;
     }
-    return rc == FRZ_E_NOMEM ? rc : FRZ_OK;
+    return frz_context(err, rc, "metadata in the table's folder, %s", location);
 }
 
 static bool is_foreign(const orphan_job *job, frz_str location)
@@ -153,22 +189,26 @@ static bool is_logged(const orphan_job *job, frz_str location)
 }
 
 /* Like the first attempt of an import that was killed. It may be without files: then nobody reads
- * it, and it keeps nothing. */
+ * it, and it keeps nothing. A copy has this table's ids and manifests, but reaches other files:
+ * what was seen of one is not known of the other. */
 static frz_code keep_other(orphan_job *job, const frz_table *other, const char *location,
                            frz_error *err)
 {
     frz_code rc = FRZ_OK;
+    frz_reach reach;
+    frz_reach_init(&reach, job->env, keep_file, job);
     FRZ_TRY(frz_removal_keep(job->removal, frz_str_from(location), err));
-    FRZ_TRY(frz_reach_statistics(&job->reach, other, 0, err));
+    FRZ_TRY(frz_reach_statistics(&reach, other, 0, err));
     for (size_t i = 0; i < other->metadata.snapshot_count; i++) {
         frz_error why = {0};
-        rc = frz_reach_snapshot(&job->reach, other, &other->metadata.snapshots[i], &why);
+        rc = frz_reach_snapshot(&reach, other, &other->metadata.snapshots[i], &why);
         if (rc != FRZ_OK && rc != FRZ_E_NOT_FOUND && err != NULL) {
             *err = why;
         }
         FRZ_TRY(rc == FRZ_E_NOT_FOUND ? FRZ_OK : rc);
     }
 out:
+    frz_reach_reset(&reach);
     return frz_context(err, rc, "another table's metadata, %s", location);
 }
 
@@ -179,7 +219,7 @@ static frz_code see_metadata(orphan_job *job, const char *location, frz_error *e
     frz_table *other = NULL;
     frz_str above = table_folder_of(frz_str_from(location));
     bool beside = frz_str_equal(above, job->base);
-    FRZ_TRY(open_metadata(job, location, &other, err));
+    FRZ_TRY(open_metadata(job, location, beside, &other, err));
     if (other == NULL) {
         rc = beside ? FRZ_OK : note_foreign(job, above, err);
     } else if (!frz_str_equal(other->metadata.table_uuid, job->table->metadata.table_uuid)) {
@@ -238,38 +278,7 @@ static frz_code list_folder(orphan_job *job, frz_error *err)
                        location);
 }
 
-/* ---- what stays ---- */
-
-/* Behind scheme and host. */
-static frz_str path_of(frz_place place)
-{
-    frz_str path = place.rest;
-    if (frz_str_starts_with(path, FRZ_STR("//"))) {
-        size_t at = 2;
-        while (at < path.len && path.ptr[at] != '/') {
-            at++;
-        }
-        path = (frz_str){path.ptr + at, path.len - at};
-    }
-    return path;
-}
-
-static frz_code keep_file(void *ctx, frz_removed kind, frz_str location, frz_error *err)
-{
-    orphan_job *job = ctx;
-    frz_place place = frz_location_place(location), base = frz_location_place(job->base);
-    bool same_prefix = frz_str_equal(place.scheme, base.scheme) && is_below(base.rest, place.rest);
-    (void)kind;
-    if (!same_prefix && is_below(path_of(base), path_of(place))) {
-        frz_code rc = frz_fail(err, FRZ_E_ARGUMENT,
-                               "%.*s is part of the table and may be the same file as one in its "
-                               "folder %s, which has another scheme or host",
-                               FRZ_STR_ARG(location), job->table->base);
-        frz_hint(err, "no file was removed");
-        return rc;
-    }
-    return frz_removal_keep(job->removal, location, err);
-}
+/* ---- this table ---- */
 
 static frz_code keep_metadata(orphan_job *job, frz_error *err)
 {

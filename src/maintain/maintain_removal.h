@@ -41,7 +41,7 @@ frz_code frz_retention_decide(const frz_metadata *metadata, const frz_retention_
 /* Called for each file, some more than once; the location is absolute and lent. */
 typedef frz_code (*frz_reach_fn)(void *ctx, frz_removed kind, frz_str location, frz_error *err);
 
-/* One walk over several snapshots, which passes by what it has seen. */
+/* One walk over several snapshots of one table, which passes by what it has seen. */
 typedef struct frz_reach {
     const frz_env *env;
     frz_reach_fn visit;

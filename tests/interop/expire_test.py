@@ -531,6 +531,46 @@ def test_a_table_in_the_same_folder_keeps_its_files(warehouse, tmp_path):
     assert table_files(warehouse) == before
 
 
+@pytest.mark.parametrize("elsewhere", ["nothing", "a copy", "the same root", "beside"])
+def test_a_copy_with_another_identity_hides_no_file(warehouse, tmp_path, elsewhere):
+    """The copy's snapshots have the table's ids, but what they reach is not what the table needs."""
+    story = begin(warehouse, tmp_path)
+    story.update(add_one("a"))
+    folder = warehouse.folder / "db" / "t"
+    current = current_metadata(warehouse)
+    document = json.loads(open(current).read())
+    document["table-uuid"] = "11111111-2222-3333-4444-555555555555"
+    document["location"] = f"file://{folder if elsewhere == 'beside' else tmp_path / 'copy'}"
+    if elsewhere == "a copy":
+        shutil.copytree(folder, tmp_path / "copy")
+    if elsewhere == "the same root":
+        for snapshot in document["snapshots"]:
+            snapshot["root-manifest"] = f"file://{folder}/" + snapshot["root-manifest"]
+    (folder / "metadata" / "00000-copy.metadata.json").write_text(json.dumps(document))
+    before = table_files(warehouse)
+    orphan = make_file(folder / "data" / "x.parquet")
+    done = orphans(warehouse, "--older-than", LATER, "--force")
+    assert [file["location"] for file in done["files"]] == [orphan]
+    assert table_files(warehouse) == before
+    warehouse.run("validate", "db.t")
+
+
+@pytest.mark.parametrize("content, status", [
+    (b"", 0), (b'{"format-version": 4, "table-u', 0), (b'{"format-version": 99}', 1)])
+def test_metadata_beside_that_cannot_be_read(warehouse, tmp_path, content, status):
+    """What was not finished keeps nothing. What this version cannot read may keep anything."""
+    begin(warehouse, tmp_path)
+    folder = warehouse.folder / "db" / "t"
+    make_file(folder / "metadata" / "00000-x.metadata.json", content)
+    make_file(folder / "data" / "x.parquet")
+    make_file(folder / "below" / "metadata" / "00000-x.metadata.json", content)
+    make_file(folder / "below" / "data" / "x.parquet")
+    before = table_files(warehouse)
+    warehouse.run("remove-orphans", "db.t", status=status)
+    assert len(before - table_files(warehouse)) == (2 if status == 0 else 0)
+    warehouse.run("validate", "db.t")
+
+
 def test_another_scheme_or_host_stops_the_removal(warehouse, tmp_path):
     """Known fault: everything was deleted when scheme or authority differed."""
     story = begin(warehouse, tmp_path)
