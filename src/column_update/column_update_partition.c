@@ -29,23 +29,23 @@ bool update_touches_order(const update_plan *plan, const frz_metadata *metadata,
     return false;
 }
 
-/* The values of a field inside an assigned column; NULL if it is not there. Nulls of structs above
- * are not looked at: their children are null, too, or hold what no reader sees. */
-static const struct ArrowArray *find_values(const frz_field *field, const struct ArrowArray *array,
-                                            int32_t id, const frz_type **type)
+/* A row's value of a field in a column or in structs of it, null where a struct is; false if the
+ * field is not there. */
+static bool find_value(const frz_field *field, const struct ArrowArray *array, int64_t row,
+                       int32_t id, frz_value *out)
 {
+    bool found = false;
     if (field->id == id) {
-        *type = field->type;
-        return array;
+        *out = frz_value_at(field->type, array, row);
+        return true;
     }
-    for (size_t i = 0; field->type->id == FRZ_TYPE_STRUCT && i < field->type->field_count; i++) {
-        const struct ArrowArray *found =
-            find_values(&field->type->fields[i], array->children[i], id, type);
-        if (found != NULL) {
-            return found;
-        }
+    for (size_t i = 0; !found && field->type->id == FRZ_TYPE_STRUCT && i < field->type->field_count;
+         i++) {
+        found =
+            find_value(&field->type->fields[i], array->children[i], array->offset + row, id, out);
+        out->is_null = found && (out->is_null || frz_is_null(array, row));
     }
-    return NULL;
+    return found;
 }
 
 /* Does the transform of a value give the value of the tuple? */
@@ -74,18 +74,20 @@ static const frz_value *tuple_value(const frz_entry *entry, int32_t field_id)
 static bool holds(const frz_partition_field *part, const frz_entry *entry, const frz_field *column,
                   const struct ArrowArray *array, const uint8_t *live)
 {
-    const frz_type *type = NULL;
-    const struct ArrowArray *values = find_values(column, array, part->source_ids[0], &type);
+    int32_t id = part->source_ids[0];
+    const frz_field *source = column->id == id ? column : frz_type_find_id(column->type, id);
     const frz_value *tuple = tuple_value(entry, part->field_id);
-    if (values == NULL) {
+    frz_value value = {0};
+    if (source == NULL) {
         return true; /* made from another column */
     }
-    if (tuple == NULL || frz_transform_result(&part->transform, type) == NULL) {
+    if (tuple == NULL || frz_transform_result(&part->transform, source->type) == NULL) {
         return false;
     }
-    for (int64_t i = 0; i < values->length; i++) {
-        frz_value value = frz_value_at(type, values, i);
-        if ((live == NULL || frz_bit_get(live, i)) && !gives(&part->transform, &value, tuple)) {
+    for (int64_t i = 0; i < array->length; i++) {
+        bool counts = live == NULL || frz_bit_get(live, i);
+        if (counts && (!find_value(column, array, i, id, &value) ||
+                       !gives(&part->transform, &value, tuple))) {
             return false;
         }
     }
