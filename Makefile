@@ -1,5 +1,5 @@
 # The common commands by name. Everything real happens in CMake and in tools/.
-.PHONY: help demo check build dev fuzz bench bench-parquet bench-footer bench-avro bench-plan bench-deletes bench-rivals bench-stitch golden format clean
+.PHONY: help demo check build dev fuzz bench bench-parquet bench-footer bench-avro bench-plan bench-deletes bench-rivals bench-stitch bench-scale golden format clean
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' Makefile
@@ -64,6 +64,10 @@ bench-rivals: build ## column updates against Lance, Paimon, Delta Lake, PyIcebe
 bench-stitch: build ## reading column files against the same table compacted
 	tools/venv
 	.venv/bin/python bench/stitch.py $(ARGS)
+
+bench-scale: build ## an update of one column on 10 000 data files of 1000 columns
+	tools/venv
+	.venv/bin/python bench/scale.py $(ARGS)
 
 golden: build ## rewrite the expectations kept in the tree; read the diff
 	tools/check-includes --graph > docs/internals/include-graph.txt

@@ -193,9 +193,10 @@ frz_code frz_metrics_apply(const frz_metrics_config *config, const frz_field_sta
 {
     frz_code rc = FRZ_OK;
     size_t n = 0, cursor = 0;
-    frz_field_stats *kept = frz_arena_array(arena, config->field_count, sizeof *kept);
+    size_t most = FRZ_MIN(count, config->field_count); /* many files of few columns are written */
+    frz_field_stats *kept = frz_arena_array(arena, most, sizeof *kept);
     if (kept == NULL) {
-        return frz_fail_nomem(err, config->field_count * sizeof *kept);
+        return frz_fail_nomem(err, most * sizeof *kept);
     }
     for (size_t i = 0; i < config->field_count; i++) {
         if (config->fields[i].mode == FRZ_METRICS_NONE) {
