@@ -282,7 +282,7 @@ def test_values(table):
     ("(id, id) VALUES (1, 2)", 'column "id" is given twice'),
     ("(id) VALUES (1.5)", "does not fit"),
     ("(id) VALUES (1), (name)", 'no column "name"'),
-    ("VALUES", "expected \"(\""),
+    ("VALUES", "expected (, found the end of the text"),
 ])
 def test_values_that_do_not_fit(table, values, message):
     status = 3 if message.startswith("no column") else 2
