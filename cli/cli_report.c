@@ -26,6 +26,10 @@ static void report_json(cli_text *text, const char *command, const char *table,
                     report->data_bytes, report->metadata_bytes);
     cli_text_printf(text, ",\"live_data_bytes\":%" PRId64 ",\"attempts\":%" PRId64,
                     report->live_data_bytes, report->attempts);
+    if (strcmp(command, "merge") == 0) {
+        cli_text_printf(text, ",\"rows_inserted\":%" PRId64 ",\"rows_deleted\":%" PRId64,
+                        report->rows_inserted, report->rows_deleted);
+    }
     if (report->source_rows > 0) {
         cli_text_printf(text, ",\"source_rows\":%" PRId64 ",\"source_unmatched\":%" PRId64,
                         report->source_rows, report->source_unmatched);
@@ -44,7 +48,7 @@ static void report_headline(cli_text *text, const char *command, const char *tab
     static const char *const words[][2] = {
         {"import", "imported"},    {"update", "updated"},       {"alter", "altered"},
         {"compact", "compacted"},  {"upgrade", "upgraded"},     {"delete", "deleted from"},
-        {"append", "appended to"}, {"insert", "inserted into"},
+        {"append", "appended to"}, {"insert", "inserted into"}, {"merge", "merged into"},
     };
     const char *done = command;
     char rows[CLI_NUMBER_TEXT], files[CLI_NUMBER_TEXT];
@@ -83,6 +87,17 @@ static void report_figures(cli_text *text, const frz_commit_report *report)
     }
 }
 
+/* What a merge did with its rows. */
+static void report_merge(cli_text *text, const frz_commit_report *report)
+{
+    char updated[CLI_NUMBER_TEXT], inserted[CLI_NUMBER_TEXT], deleted[CLI_NUMBER_TEXT];
+    cli_grouped_text(report->rows - report->rows_inserted - report->rows_deleted, updated);
+    cli_grouped_text(report->rows_inserted, inserted);
+    cli_grouped_text(report->rows_deleted, deleted);
+    report_line(text, "rows");
+    cli_text_printf(text, "%s updated, %s inserted, %s deleted\n", updated, inserted, deleted);
+}
+
 /* Rows of a source that the table has no row for. */
 static void report_source(cli_text *text, const frz_commit_report *report)
 {
@@ -112,7 +127,8 @@ static bool report_is_empty(const frz_commit_report *report)
 
 static const char *empty_reason(const char *command)
 {
-    if (strcmp(command, "update") == 0 || strcmp(command, "delete") == 0) {
+    if (strcmp(command, "update") == 0 || strcmp(command, "delete") == 0 ||
+        strcmp(command, "merge") == 0) {
         return "no row matched";
     }
     return strcmp(command, "append") == 0 || strcmp(command, "insert") == 0 ? "no rows to append"
@@ -133,8 +149,13 @@ void cli_report_print(cli_context *context, const char *command, const char *tab
         cli_text_printf(text, "%s: %s, nothing was written\n", table, empty_reason(command));
     } else {
         report_headline(text, command, table, report);
+        if (strcmp(command, "merge") == 0) {
+            report_merge(text, report);
+        }
         report_figures(text, report);
-        report_source(text, report);
+        if (update) {
+            report_source(text, report);
+        }
         if (update && report->live_data_bytes > 0) {
             report_comparison(text, report);
         }
@@ -188,7 +209,8 @@ void cli_statement_table(const char *statement, cli_text *out)
     const char *at = statement;
     if (skip_keyword(&at, "UPDATE") || (skip_keyword(&at, "ALTER") && skip_keyword(&at, "TABLE")) ||
         (skip_keyword(&at, "DELETE") && skip_keyword(&at, "FROM")) ||
-        (skip_keyword(&at, "INSERT") && skip_keyword(&at, "INTO"))) {
+        (skip_keyword(&at, "INSERT") && skip_keyword(&at, "INTO")) ||
+        (skip_keyword(&at, "MERGE") && skip_keyword(&at, "INTO"))) {
         at = skip_blanks(at);
         cli_text_bytes(out, at, (size_t)(name_end(at) - at));
     }

@@ -43,6 +43,7 @@ static void print_commit(cli_context *context, const char *statement, const frz_
     const char *command = result->kind == FRZ_SQL_UPDATE   ? "update"
                           : result->kind == FRZ_SQL_DELETE ? "delete"
                           : result->kind == FRZ_SQL_INSERT ? "insert"
+                          : result->kind == FRZ_SQL_MERGE  ? "merge"
                                                            : "alter";
     cli_report_print(context, command, table == NULL ? "" : table, &result->report);
     cli_text_reset(&name);
@@ -77,11 +78,14 @@ out:
 const cli_command cmd_sql = {
     .name = "sql",
     .usage = "STATEMENT [--format FORMAT] [-o FILE [--force]]",
-    .summary = "run one SQL statement: SELECT, EXPLAIN, UPDATE, DELETE, INSERT or ALTER",
+    .summary = "run one SQL statement: SELECT, EXPLAIN, UPDATE, MERGE, DELETE, INSERT or ALTER",
     .text = "Statements:\n"
             "  SELECT * | EXPRESSION, ... FROM table | 'file' [WHERE CONDITION] [LIMIT N]\n"
             "  EXPLAIN SELECT ... | UPDATE ... | DELETE ...\n"
             "  UPDATE table SET column = EXPRESSION, ... [FROM 'file' | table] [WHERE CONDITION]\n"
+            "  MERGE INTO table USING 'file' | table ON CONDITION\n"
+            "      WHEN [NOT] MATCHED [BY SOURCE] [AND CONDITION] THEN UPDATE ... | DELETE | "
+            "INSERT ...\n"
             "  DELETE FROM table [WHERE CONDITION]\n"
             "  INSERT INTO table [(column, ...)] SELECT ... | VALUES (EXPRESSION, ...), ...\n"
             "  ALTER TABLE table ADD COLUMN column TYPE\n"

@@ -22,6 +22,8 @@ typedef struct frz_commit_report {
     int64_t live_data_bytes;  /**< bytes of the data files that copy-on-write would write again:
                                    for each file touched, its base file and live column files */
     int64_t attempts;         /**< commit attempts; more than 1 after conflicts */
+    int64_t rows_inserted;    /**< of a merge: rows that are new */
+    int64_t rows_deleted;     /**< of a merge: rows that are gone */
     int64_t source_rows;      /**< rows of a source that values came from */
     int64_t source_unmatched; /**< of these, such that no row of the table has used */
 } frz_commit_report;

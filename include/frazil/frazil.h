@@ -16,6 +16,7 @@
 #include "frazil/import.h"
 #include "frazil/ipc.h"
 #include "frazil/maintain.h"
+#include "frazil/merge.h"
 #include "frazil/modes.h"
 #include "frazil/parquet.h"
 #include "frazil/parquet_writer.h"

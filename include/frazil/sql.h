@@ -6,6 +6,7 @@
  *   UPDATE t SET c = …, … [FROM 'file' | s] [WHERE …]
  *   DELETE FROM t [WHERE …]
  *   INSERT INTO t [(c, …)] SELECT … | VALUES (…), …
+ *   MERGE INTO t USING 'file' | s ON … WHEN [NOT] MATCHED [BY SOURCE] [AND …] THEN …
  *   ALTER TABLE t ADD COLUMN c type
  *   ALTER TABLE t RENAME COLUMN c TO d
  *   ALTER TABLE t DROP COLUMN c
@@ -30,7 +31,8 @@ typedef enum frz_sql_kind {
     FRZ_SQL_UPDATE, /**< report tells what was written */
     FRZ_SQL_DELETE, /**< the same */
     FRZ_SQL_ALTER,  /**< only metadata changed; report tells the bytes */
-    FRZ_SQL_INSERT  /**< report tells what was written */
+    FRZ_SQL_INSERT, /**< report tells what was written */
+    FRZ_SQL_MERGE   /**< the same */
 } frz_sql_kind;
 
 typedef struct frz_sql_result {

@@ -44,6 +44,10 @@ void update_plan_unbind(update_plan *plan)
     if (plan->source != NULL) {
         update_source_unbind(plan->source);
     }
+    if (plan->merge != NULL) { /* its assignments are gone with the arena */
+        update_merge_unbind(plan->merge);
+        plan->assignment_count = 0;
+    }
     frz_arena_reset(&plan->arena);
 }
 
@@ -152,6 +156,9 @@ static frz_code collect_dependencies(update_plan *plan, id_set *depends, frz_err
     for (size_t i = 0; i < key_count; i++) {
         room += field_count(source->keys[i]);
     }
+    if (plan->merge != NULL) {
+        room += field_count(plan->merge->updates) + field_count(plan->merge->deletes);
+    }
     frz_code rc = id_set_open(depends, &plan->arena, room, err);
     if (rc != FRZ_OK) {
         return rc;
@@ -166,6 +173,10 @@ static frz_code collect_dependencies(update_plan *plan, id_set *depends, frz_err
         add_fields(depends, source->keys[i]);
     }
     add_fields(depends, plan->filter);
+    if (plan->merge != NULL) {
+        add_fields(depends, plan->merge->updates);
+        add_fields(depends, plan->merge->deletes);
+    }
     id_set_close(depends);
     return FRZ_OK;
 }

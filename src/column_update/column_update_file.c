@@ -22,6 +22,7 @@ void update_result_reset(const frz_env *env, update_result *result)
 {
     frz_free(env, result->location);
     frz_positions_free(result->moved);
+    frz_positions_free(result->removed);
     frz_positions_free(result->deleted);
     if (result->arena.env != NULL) {
         frz_arena_reset(&result->arena);
@@ -222,6 +223,10 @@ frz_code update_file(const update_plan *plan, const frz_commit_attempt *attempt,
     rc = rc == FRZ_END ? FRZ_OK : rc;
     if (rc == FRZ_OK && update.writer != NULL) {
         rc = finish(&update, &result, err);
+    }
+    if (rc == FRZ_OK && update.reader.removed_count > 0) {
+        rc = frz_positions_of(plan->env, update.reader.removed, update.reader.removed_count,
+                              &result.removed, err);
     }
     if (rc == FRZ_OK) {
         *out = result;

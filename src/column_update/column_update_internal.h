@@ -6,7 +6,7 @@
 
 #include "expr/expr.h"
 #include "files/files.h"
-#include "frazil/column_update.h"
+#include "frazil/merge.h"
 #include "source/source.h"
 
 /* ---- the statement, bound to one version of the table (column_update_bind.c) ---- */
@@ -26,6 +26,7 @@ typedef struct update_ids {
 } update_ids;
 
 typedef struct update_source update_source;
+typedef struct update_merge update_merge;
 
 /* The types and id lists depend on the schema and are made anew for each attempt. */
 typedef struct update_plan {
@@ -35,6 +36,7 @@ typedef struct update_plan {
     size_t assignment_count;
     const frz_expr *where;      /* NULL: all rows */
     update_source *source;      /* values come from outside, too; NULL: they do not */
+    update_merge *merge;        /* its clauses make the assignments; NULL: an UPDATE */
     const frz_expr *condition;  /* what of it every row is asked; NULL: nothing */
     frz_bound_expr *filter;     /* the same, bound */
     frz_bound_expr *prune;      /* what of it speaks of the table alone, with a source */
@@ -115,6 +117,52 @@ void update_source_mark(update_source *source, const frz_joined *joined, const u
 /* Rows that were read, and those of them that no row of the table has used. */
 void update_source_count(const update_source *source, int64_t *rows, int64_t *unmatched);
 
+/* ---- MERGE (column_update_merge.c) ---- */
+
+typedef struct update_clause {
+    frz_merge_when when;
+    frz_merge_action action;
+    bool all;                  /* "*": the assignments are made for each attempt */
+    const frz_expr *expr;      /* the condition as parsed; NULL: none */
+    const frz_expr *condition; /* with names that mean columns of one table */
+    update_assignment *assignments;
+    size_t assignment_count;
+} update_clause;
+
+struct update_merge {
+    update_clause *clauses;
+    size_t clause_count;
+    bool inserts, by_source; /* there are such clauses */
+    /* for each attempt */
+    frz_str column;                    /* the struct that the source is */
+    const frz_expr *const *equalities; /* of the keys */
+    size_t equality_count;
+    frz_bound_expr *updates, *deletes; /* of the rows that ON leaves */
+    int64_t rows_inserted, rows_deleted;
+};
+
+frz_code update_merge_parse(update_merge *merge, frz_arena *arena, const frz_merge_clause *clauses,
+                            size_t count, frz_error *err);
+/* In this order, for each attempt. */
+frz_code update_merge_scope(update_merge *merge, frz_arena *arena, const frz_type *table,
+                            const frz_expr_scope *scope, frz_error *err);
+frz_code update_merge_visit(const update_merge *merge, frz_str name,
+                            frz_code (*visit)(void *ctx, frz_str field, frz_error *err), void *ctx,
+                            frz_error *err);
+frz_code update_merge_compile(update_plan *plan, const frz_type *table, const frz_type *bind_type,
+                              frz_error *err);
+void update_merge_unbind(update_merge *merge);
+/* What the first clause that a row meets makes of it, as one expression. inserts: of the clauses of
+ * rows of the source, else of those of the table's. */
+frz_code update_merge_first(const update_merge *merge, bool inserts, frz_arena *arena,
+                            frz_code (*result)(void *ctx, const update_clause *clause,
+                                               const frz_expr **out, frz_error *err),
+                            void *ctx, const frz_expr *otherwise, const frz_expr **out,
+                            frz_error *err);
+/* Write rows of the source that nobody marked (column_update_insert.c). */
+frz_code update_merge_insert(update_plan *plan, const frz_commit_attempt *attempt,
+                             frz_commit_plan *commit, frz_error *err);
+
 /* ---- one data file as the statement sees it (column_update_read.c) ---- */
 
 typedef struct update_reader {
@@ -128,6 +176,8 @@ typedef struct update_reader {
     const frz_type *eval_type; /* that, and the rows of a source */
     frz_arena arena;           /* of types */
     bool leaves_partition;     /* a new value does not belong to the entry's partition */
+    int64_t *removed;          /* positions of rows that MERGE deletes, ascending */
+    size_t removed_count, removed_capacity;
 } update_reader;
 
 /* The rows of a batch, a bitmap each; NULL: all. */
@@ -154,6 +204,9 @@ frz_code update_reader_values(update_reader *reader, const update_assignment *as
 frz_code update_reader_lineage(const update_reader *reader, const frz_batch *batch,
                                const update_rows *rows, struct ArrowArray *out, frz_error *err);
 void update_reader_close(update_reader *reader);
+/* Of the selected rows, which ON matches, those that clauses update and delete. */
+frz_code update_merge_select(update_reader *reader, frz_batch *batch, update_rows *rows,
+                             frz_error *err);
 
 /* ---- required fields (column_update_required.c) ---- */
 
@@ -173,6 +226,7 @@ typedef struct update_result {
     int64_t record_count;   /* of the data file */
     frz_field_stats *stats; /* of the assigned fields, in the result's arena */
     size_t stats_count;
+    frz_positions *removed; /* rows that MERGE deletes; NULL: none */
     frz_positions *deleted; /* rows that delete files delete, or the entry's own vector; NULL: the
                                entry's vector tells all */
     bool leaves_partition;  /* the entry's partition tuple does not hold any more */

@@ -138,6 +138,23 @@ out:
     return rc;
 }
 
+/* In a merge keys may come twice, but not for a row that conditions on the table let through. NULL:
+ * all live rows are asked. */
+static frz_code rows_to_join(const update_reader *reader, const frz_batch *batch,
+                             const uint8_t *live, uint8_t **out, frz_error *err)
+{
+    int64_t count = 0;
+    const update_plan *plan = reader->plan;
+    size_t bytes = frz_bitmap_bytes(batch->array.length) + 8;
+    if (plan->merge == NULL || plan->prune == NULL) {
+        return FRZ_OK;
+    }
+    *out = frz_alloc_zero(plan->env, 1, bytes);
+    return *out == NULL ? frz_fail_nomem(err, bytes)
+                        : frz_expr_select(plan->prune, reader->read_type, &batch->array,
+                                          batch->first_row, live, *out, &count, err);
+}
+
 /* Rows that the source has a row for, and of these the ones where the condition is true. */
 static frz_code select_joined(update_reader *reader, frz_batch *batch, update_rows *rows,
                               frz_error *err)
@@ -145,15 +162,21 @@ static frz_code select_joined(update_reader *reader, frz_batch *batch, update_ro
     frz_code rc = FRZ_OK;
     const update_plan *plan = reader->plan;
     frz_joined joined = {0};
-    FRZ_TRY(update_source_rows(plan->source, reader->place, reader->read_type, batch, rows->live,
-                               &joined, err));
+    uint8_t *asked = NULL;
+    FRZ_TRY(rows_to_join(reader, batch, rows->live, &asked, err));
+    FRZ_TRY(update_source_rows(plan->source, reader->place, reader->read_type, batch,
+                               asked == NULL ? rows->live : asked, &joined, err));
     FRZ_TRY(add_source(plan->env, batch, &joined.values, err));
     rows->selected = joined.found;
     rows->selected_count = joined.count;
     joined.found = NULL;
     FRZ_TRY(select_matches(reader, batch, rows, err));
     update_source_mark(plan->source, &joined, rows->selected, batch->array.length);
+    if (plan->merge != NULL) {
+        FRZ_TRY(update_merge_select(reader, batch, rows, err));
+    }
 out:
+    frz_free(plan->env, asked);
     frz_joined_reset(plan->env, &joined);
     return rc;
 }
@@ -240,6 +263,10 @@ void update_rows_reset(const frz_env *env, update_rows *rows)
 
 void update_reader_close(update_reader *reader)
 {
+    if (reader->plan != NULL) {
+        frz_free(reader->plan->env, reader->removed);
+        reader->removed = NULL;
+    }
     frz_stitch_close(reader->stitch);
     frz_live_reset(&reader->live);
     if (reader->arena.env != NULL) {

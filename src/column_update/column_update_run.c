@@ -15,8 +15,9 @@
  *   rows were deleted by another vector                  the same: they are no longer updated
  *   the schema changed, or the data file is new          computed (again)
  *
- * A rewritten file is used again if the entry is the same. Rows that moved hold all of the old row:
- * if an entry that some came from is not the same any more, all of them are moved again.
+ * A rewritten file is used again if the entry is the same, and nothing of a merge. Rows that moved
+ * hold all of the old row: if an entry that some came from is not the same any more, all of them
+ * are moved again.
  *
  * Results of tasks (column_update_task.c) are column files. They are committed by the same rules,
  * but nothing is computed: what would have to be is a conflict. Under snapshot isolation a data
@@ -77,43 +78,83 @@ out:
     return rc;
 }
 
-/* Rows that only delete files told, and those of the newest entry's own vector, which another
- * writer may have written since. NULL: none. */
+/* What tells deleted rows by position may name rows behind the end, which means nothing. */
+static frz_code rows_of_file(const frz_env *env, const frz_positions *told, int64_t record_count,
+                             frz_positions **out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    int64_t *list = NULL;
+    size_t count = 0, capacity = 0;
+    frz_row_range run = {0, 0};
+    while (told != NULL && frz_positions_next_run(told, run.end, &run) &&
+           run.start < record_count) {
+        for (int64_t row = run.start; row < FRZ_MIN(run.end, record_count); row++) {
+            FRZ_TRY(FRZ_GROW(env, &list, &capacity, count, err));
+            list[count++] = row;
+        }
+    }
+    FRZ_TRY(frz_positions_of(env, list, count, out, err));
+out:
+    frz_free(env, list);
+    return rc;
+}
+
+/* The deleted rows of the new state: those that only delete files told, if they are folded, those
+ * that a merge removes, and what the newest entry knows, whose vector another writer may have
+ * written since. NULL: none. */
 static frz_code deleted_rows(update_attempt *a, const frz_entry *entry, const update_done *done,
                              frz_positions **out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     frz_file_deletes *own = NULL;
-    const frz_positions *sets[2];
+    frz_positions *told = NULL;
+    const frz_positions *sets[3];
     size_t count = 0;
-    FRZ_TRY(frz_file_deletes_find(NULL, a->commit->table, entry, &own, err));
+    /* where rows are only removed delete files go on to apply, but those by position not beside a
+     * vector */
+    frz_delete_index *index = done->result.location == NULL ? a->files.deletes : NULL;
+    FRZ_TRY(frz_file_deletes_find(index, a->commit->table, entry, &own, err));
     if (done->result.deleted != NULL) {
         sets[count++] = done->result.deleted;
     }
+    if (done->result.removed != NULL) {
+        sets[count++] = done->result.removed;
+    }
     if (own != NULL) {
-        sets[count++] = frz_file_deletes_positions(own);
+        FRZ_TRY(rows_of_file(a->job->env, frz_file_deletes_positions(own), entry->record_count,
+                             &told, err));
+        sets[count++] = told;
     }
     if (count > 0) {
         FRZ_TRY(frz_positions_union(a->job->env, sets, count, out, err));
     }
 out:
+    frz_positions_free(told);
     frz_file_deletes_free(own);
     return rc;
 }
 
+/* is_empty: no row is left, so that the file goes. */
 static frz_code renew_vector(update_attempt *a, const frz_entry *entry, const update_done *done,
-                             frz_entry *modified, frz_error *err)
+                             frz_entry *modified, bool *is_empty, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     frz_positions *all = NULL;
-    if (done->result.deleted == NULL) {
+    *is_empty = false;
+    if (done->result.deleted == NULL && done->result.removed == NULL) {
         return FRZ_OK; /* the entry's vector tells all */
     }
     FRZ_TRY(deleted_rows(a, entry, done, &all, err));
-    FRZ_TRY(frz_commit_vectors_add(&a->vectors, all, modified, err));
+    *is_empty = (int64_t)frz_positions_count(all) == entry->record_count;
+    FRZ_TRY(*is_empty ? FRZ_OK : frz_commit_vectors_add(&a->vectors, all, modified, err));
 out:
     frz_positions_free(all);
     return rc;
+}
+
+static int64_t removed_count(const update_done *done)
+{
+    return done->result.removed == NULL ? 0 : (int64_t)frz_positions_count(done->result.removed);
 }
 
 static void renew_order(update_attempt *a, const update_done *done, frz_entry *modified)
@@ -133,15 +174,24 @@ static frz_code add_change(update_attempt *a, const frz_entry *entry, const upda
 {
     frz_code rc = FRZ_OK;
     frz_commit_plan *plan = a->plan;
-    frz_entry modified = frz_entry_column_update(entry, a->commit);
-    FRZ_TRY(renew_files(a, entry, done, &modified, err));
-    FRZ_TRY(renew_vector(a, entry, done, &modified, err));
-    renew_order(a, done, &modified);
-    FRZ_TRY(frz_commit_plan_update(a->commit, plan, entry, &modified, a->job->plan.written.ids,
-                                   a->job->plan.written.count, err));
-    plan->rows += done->result.rows;
+    bool is_empty = false, updated = done->result.location != NULL;
+    frz_entry modified = updated ? frz_entry_column_update(entry, a->commit)
+                                 : frz_entry_row_delete(entry, a->commit);
+    FRZ_TRY(renew_vector(a, entry, done, &modified, &is_empty, err));
+    if (updated) {
+        FRZ_TRY(renew_files(a, entry, done, &modified, err));
+        renew_order(a, done, &modified);
+    }
+    FRZ_TRY(is_empty ? frz_commit_plan_change(a->commit, plan, entry, NULL, err)
+                     : frz_commit_plan_update(a->commit, plan, entry, &modified,
+                                              a->job->plan.written.ids,
+                                              updated ? a->job->plan.written.count : 0, err));
+    plan->rows += done->result.rows + removed_count(done);
     plan->data_files++;
     plan->live_data_bytes += frz_entry_bytes(entry);
+    if (a->job->plan.merge != NULL) {
+        a->job->plan.merge->rows_deleted += removed_count(done);
+    }
 out:
     return rc;
 }
@@ -253,7 +303,7 @@ static frz_code update_entry(update_attempt *a, const frz_entry *entry, frz_erro
         FRZ_TRY(update_file(&job->plan, a->commit, entry, a->computed++, a->files.deletes,
                             a->sync_each, &done->result, err));
     }
-    if (done->result.location != NULL) {
+    if (done->result.location != NULL || done->result.removed != NULL) {
         FRZ_TRY(add_change(a, entry, done, err));
     }
 out:
@@ -322,6 +372,9 @@ static frz_code build_entries(update_attempt *a, frz_error *err)
     if (source != NULL) {
         FRZ_TRY(update_source_finish(source, a->commit, err));
     }
+    if (a->job->plan.merge != NULL && a->job->plan.merge->inserts) {
+        FRZ_TRY(update_merge_insert(&a->job->plan, a->commit, a->plan, err));
+    }
 out:
     return rc;
 }
@@ -331,6 +384,10 @@ static frz_code choose_mode(update_attempt *a, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     update_job *job = a->job;
+    if (job->plan.merge != NULL) {
+        job->mode = FRZ_MODE_COLUMN_FILE; /* and vectors, and new files */
+        return FRZ_OK;
+    }
     if (a->commit->number == 1 && !job->apart) {
         FRZ_TRY(frz_write_mode_of(&a->commit->table->metadata, "update", &job->mode, err));
     }
@@ -345,13 +402,28 @@ out:
     return rc;
 }
 
+/* Which rows of the source are inserted depends on every row of the table, so nothing of an earlier
+ * attempt at a merge holds. */
+static void forget_all(update_job *job)
+{
+    update_done_forget(job);
+    job->plan.merge->rows_inserted = job->plan.merge->rows_deleted = 0;
+    frz_join_forget_marks(job->plan.source->join);
+}
+
+/* What rules out data files. */
+static const frz_bound_expr *prune_of(const update_plan *plan)
+{
+    bool all = plan->merge != NULL && plan->merge->by_source;
+    return all ? NULL : plan->source != NULL ? plan->prune : plan->filter;
+}
+
 /* A column file leaves the statistics of other columns as they are; the other modes need all. */
 static frz_code find_files(update_attempt *a, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     const frz_commit_attempt *c = a->commit;
-    const update_plan *plan = &a->job->plan;
-    const frz_bound_expr *prune = plan->source != NULL ? plan->prune : plan->filter;
+    const frz_bound_expr *prune = prune_of(&a->job->plan);
     FRZ_TRY(frz_live_files_list(c->table, c->parent, c->schema, c->tree, prune, c->arena, &a->files,
                                 err));
     FRZ_TRY(choose_mode(a, err));
@@ -373,6 +445,9 @@ frz_code update_job_build(void *ctx, const frz_commit_attempt *attempt, frz_comm
     update_attempt a = {.job = job, .commit = attempt, .plan = plan};
     frz_commit_vectors_init(&a.vectors, attempt);
     update_done_sort(job);
+    if (job->plan.merge != NULL && attempt->number > 1) {
+        forget_all(job);
+    }
     update_plan_unbind(&job->plan);
     FRZ_TRY(frz_commit_scope_enter(&job->scope, attempt, "update", err));
     FRZ_TRY(update_plan_bind(&job->plan, &attempt->table->metadata, attempt->schema, err));
@@ -413,16 +488,44 @@ void update_job_reset(update_job *job)
 
 /* ---- entries ---- */
 
-static frz_code run(frz_catalog *catalog, const char *table, const frz_assignment *assignments,
-                    size_t assignment_count, const char *where, update_source *source,
-                    frz_commit_report *report, frz_error *err)
+/* A statement in words. */
+typedef struct update_words {
+    const frz_assignment *assignments;
+    size_t assignment_count;
+    const char *where;
+    const frz_merge_clause *clauses; /* of a MERGE, instead of assignments */
+    size_t clause_count;
+} update_words;
+
+static frz_code parse(update_job *job, const update_words *words, update_merge *merge,
+                      frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    if (words->clauses == NULL) {
+        return update_plan_parse(&job->plan, &job->arena, words->assignments,
+                                 words->assignment_count, words->where, err);
+    }
+    job->plan.merge = merge;
+    FRZ_TRY(update_merge_parse(merge, &job->arena, words->clauses, words->clause_count, err));
+    FRZ_TRY(frz_expr_parse(&job->arena, frz_str_from(words->where), &job->plan.where, err));
+out:
+    return rc;
+}
+
+static frz_code run(frz_catalog *catalog, const char *table, const update_words *words,
+                    update_source *source, frz_commit_report *report, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     update_job job;
+    update_merge merge = {0};
     update_job_init(&job, catalog->env);
     job.plan.source = source;
-    FRZ_TRY(update_plan_parse(&job.plan, &job.arena, assignments, assignment_count, where, err));
+    FRZ_TRY(parse(&job, words, &merge, err));
     FRZ_TRY(frz_commit_run(catalog, table, update_job_build, &job, report, err));
+    if (report != NULL) {
+        report->rows_inserted = merge.rows_inserted;
+        report->rows_deleted = merge.rows_deleted;
+    }
     if (source != NULL && report != NULL) {
         update_source_count(source, &report->source_rows, &report->source_unmatched);
     }
@@ -435,7 +538,8 @@ frz_code frz_update_columns(frz_catalog *catalog, const char *table,
                             const frz_assignment *assignments, size_t assignment_count,
                             const char *where, frz_commit_report *report, frz_error *err)
 {
-    return run(catalog, table, assignments, assignment_count, where, NULL, report, err);
+    const update_words words = {assignments, assignment_count, where, NULL, 0};
+    return run(catalog, table, &words, NULL, report, err);
 }
 
 frz_code frz_update_columns_from(frz_catalog *catalog, const char *table, const char *name,
@@ -444,9 +548,10 @@ frz_code frz_update_columns_from(frz_catalog *catalog, const char *table, const 
                                  frz_commit_report *report, frz_error *err)
 {
     frz_code rc = FRZ_OK;
+    const update_words words = {assignments, assignment_count, where, NULL, 0};
     update_source outside = {0};
     FRZ_TRY(update_source_init(&outside, catalog, table, name, source, err));
-    FRZ_TRY(run(catalog, table, assignments, assignment_count, where, &outside, report, err));
+    FRZ_TRY(run(catalog, table, &words, &outside, report, err));
 out:
     update_source_reset(&outside);
     return rc;
@@ -458,10 +563,29 @@ frz_code frz_update_columns_by_position(frz_catalog *catalog, const char *table,
                                         frz_error *err)
 {
     frz_code rc = FRZ_OK;
+    const update_words words = {assignments, assignment_count, NULL, NULL, 0};
     update_source outside = {0};
     FRZ_TRY(update_source_init(&outside, catalog, table, NULL, source, err));
     outside.by_position = true;
-    FRZ_TRY(run(catalog, table, assignments, assignment_count, NULL, &outside, report, err));
+    FRZ_TRY(run(catalog, table, &words, &outside, report, err));
+out:
+    update_source_reset(&outside);
+    return rc;
+}
+
+frz_code frz_merge(frz_catalog *catalog, const char *table, const char *name,
+                   const frz_row_source *source, const char *on, const frz_merge_clause *clauses,
+                   size_t clause_count, frz_commit_report *report, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const update_words words = {
+        .where = on, .clauses = clauses, .clause_count = clauses == NULL ? 0 : clause_count};
+    update_source outside = {0};
+    if (clauses == NULL || on == NULL) {
+        return frz_fail(err, FRZ_E_ARGUMENT, "a merge needs a condition and WHEN clauses");
+    }
+    FRZ_TRY(update_source_init(&outside, catalog, table, name, source, err));
+    FRZ_TRY(run(catalog, table, &words, &outside, report, err));
 out:
     update_source_reset(&outside);
     return rc;

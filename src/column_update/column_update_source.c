@@ -109,7 +109,10 @@ static frz_code collect_used(const update_plan *plan, const frz_expr *condition,
     }
     columns.used = frz_alloc_zero(plan->env, source->rows.type->field_count, sizeof(bool));
     FRZ_TRY(columns.used == NULL ? frz_fail_nomem(err, source->rows.type->field_count) : FRZ_OK);
-    for (size_t i = 0; i < plan->assignment_count; i++) {
+    if (plan->merge != NULL) {
+        FRZ_TRY(update_merge_visit(plan->merge, name, note_column, &columns, err));
+    }
+    for (size_t i = 0; plan->merge == NULL && i < plan->assignment_count; i++) {
         FRZ_TRY(
             frz_expr_visit_fields(plan->assignments[i].scoped, name, note_column, &columns, err));
     }
@@ -151,8 +154,9 @@ out:
     return rc;
 }
 
-static frz_code scope_expressions(update_plan *plan, const frz_type *readable,
-                                  const frz_expr **condition, frz_error *err)
+static frz_code scope_expressions(update_plan *plan, const frz_type *table,
+                                  const frz_type *readable, const frz_expr **condition,
+                                  frz_error *err)
 {
     frz_code rc = FRZ_OK;
     const update_source *source = plan->source;
@@ -162,7 +166,11 @@ static frz_code scope_expressions(update_plan *plan, const frz_type *readable,
                                   .source = source->rows.name,
                                   .source_type = source->rows.type,
                                   .column = source->field.name};
-    for (size_t i = 0; i < plan->assignment_count; i++) {
+    if (plan->merge != NULL) {
+        plan->merge->column = source->field.name;
+        FRZ_TRY(update_merge_scope(plan->merge, &plan->arena, table, &scope, err));
+    }
+    for (size_t i = 0; plan->merge == NULL && i < plan->assignment_count; i++) {
         FRZ_TRY(frz_expr_scope_apply(&plan->arena, &scope, plan->assignments[i].expr,
                                      &plan->assignments[i].scoped, err));
     }
@@ -179,6 +187,7 @@ typedef struct condition_parts {
     const frz_expr **equalities; /* between table and source */
     const frz_expr **of_source, **of_table, **of_both;
     size_t equality_count, source_count, table_count, both_count;
+    bool keeps_source; /* rows that a condition on the source rules out are looked at, too */
 } condition_parts;
 
 /* The sides of an equality: the table's, the source's. */
@@ -202,7 +211,7 @@ static void add_part(condition_parts *parts, const frz_expr *expr, frz_str name)
         parts->equalities[parts->equality_count++] = expr;
     } else if (!frz_expr_reads(expr, name, false)) {
         parts->of_table[parts->table_count++] = expr;
-    } else if (!frz_expr_reads(expr, name, true)) {
+    } else if (!frz_expr_reads(expr, name, true) && !parts->keeps_source) {
         parts->of_source[parts->source_count++] = expr;
     } else {
         parts->of_both[parts->both_count++] = expr;
@@ -210,7 +219,8 @@ static void add_part(condition_parts *parts, const frz_expr *expr, frz_str name)
 }
 
 static frz_code split_condition(frz_arena *arena, const frz_expr *condition,
-                                const update_source *source, condition_parts *parts, frz_error *err)
+                                const update_source *source, bool keeps_source,
+                                condition_parts *parts, frz_error *err)
 {
     const frz_expr *const *conjuncts = NULL;
     size_t count = condition == NULL ? 0 : frz_expr_conjuncts(condition, &conjuncts);
@@ -218,7 +228,11 @@ static frz_code split_condition(frz_arena *arena, const frz_expr *condition,
     if (room == NULL) {
         return frz_fail_nomem(err, 4 * count * sizeof *room);
     }
-    *parts = (condition_parts){room, room + count, room + 2 * count, room + 3 * count, 0, 0, 0, 0};
+    *parts = (condition_parts){.equalities = room,
+                               .of_source = room + count,
+                               .of_table = room + 2 * count,
+                               .of_both = room + 3 * count,
+                               .keeps_source = keeps_source};
     for (size_t i = 0; i < count; i++) {
         add_part(parts, conjuncts == NULL ? condition : conjuncts[i], source->field.name);
     }
@@ -265,8 +279,9 @@ static frz_code bind_keys(update_source *source, const condition_parts *parts,
 }
 
 /* Reads the source, which is done once unless the table's columns have changed. */
-static frz_code make_join(update_source *source, const condition_parts *parts, int32_t schema_id,
-                          const frz_type *row_type, frz_bound_expr **keys, frz_error *err)
+static frz_code make_join(update_source *source, const condition_parts *parts, bool unique,
+                          int32_t schema_id, const frz_type *row_type, frz_bound_expr **keys,
+                          frz_error *err)
 {
     frz_code rc = FRZ_OK;
     const frz_expr *filter = NULL;
@@ -274,7 +289,7 @@ static frz_code make_join(update_source *source, const condition_parts *parts, i
                                 .row_type = row_type,
                                 .keys = keys,
                                 .key_count = parts->equality_count,
-                                .unique = true};
+                                .unique = unique};
     frz_join_free(source->join);
     source->join = NULL;
     FRZ_TRY(frz_expr_and(&source->arena, parts->of_source, parts->source_count, &filter, err));
@@ -334,7 +349,8 @@ static frz_code bind_join(update_plan *plan, const frz_schema *schema, const frz
     if (source->join == NULL || source->schema_id != schema->schema_id) {
         frz_bound_expr **keys = of_source;
         of_source = NULL; /* moved, also on failure */
-        FRZ_TRY(make_join(source, parts, schema->schema_id, row_type, keys, err));
+        FRZ_TRY(
+            make_join(source, parts, plan->merge == NULL, schema->schema_id, row_type, keys, err));
     }
 out:
     free_exprs(plan->env, of_source, count);
@@ -366,15 +382,20 @@ frz_code update_source_bind(update_plan *plan, const frz_schema *schema, const f
     frz_code rc = FRZ_OK;
     update_source *source = plan->source;
     const frz_expr *condition = NULL;
-    condition_parts parts;
+    condition_parts parts = {0};
     FRZ_TRY(choose_name(source, readable, err));
-    FRZ_TRY(scope_expressions(plan, readable, &condition, err));
+    FRZ_TRY(scope_expressions(plan, schema->type, readable, &condition, err));
     FRZ_TRY(collect_used(plan, condition, err));
     FRZ_TRY(update_source_type(source, &plan->arena, readable, bind_type, err));
     if (!source->by_position) {
-        FRZ_TRY(split_condition(&plan->arena, condition, source, &parts, err));
+        FRZ_TRY(split_condition(&plan->arena, condition, source, plan->merge != NULL, &parts, err));
         FRZ_TRY(bind_rest(plan, &parts, readable, err));
         FRZ_TRY(bind_join(plan, schema, readable, projectable, &parts, err));
+    }
+    if (plan->merge != NULL) {
+        plan->merge->equalities = parts.equalities;
+        plan->merge->equality_count = parts.equality_count;
+        FRZ_TRY(update_merge_compile(plan, schema->type, *bind_type, err));
     }
     plan->carries = !source->by_position;
 out:

@@ -100,9 +100,29 @@ frz_code frz_expr_visit_fields(const frz_expr *expr, frz_str name,
 /* The conditions that AND joins; NULL and 1: it is one by itself. */
 size_t frz_expr_conjuncts(const frz_expr *expr, const frz_expr *const **out);
 bool frz_expr_is_equality(const frz_expr *expr, const frz_expr **left, const frz_expr **right);
+/* Both are names, or fields of names, and the same ones. */
+bool frz_expr_same_path(const frz_expr *a, const frz_expr *b);
+
+/* ---- trees made of others (expr_make.c); all of it in the arena ---- */
+
 /* All of them, joined by AND; none gives NULL. */
 frz_code frz_expr_and(frz_arena *arena, const frz_expr *const *exprs, size_t count,
                       const frz_expr **out, frz_error *err);
+frz_code frz_expr_name(frz_arena *arena, frz_str name, const frz_expr **out, frz_error *err);
+frz_code frz_expr_field(frz_arena *arena, const frz_expr *parent, frz_str name,
+                        const frz_expr **out, frz_error *err);
+frz_code frz_expr_literal(frz_arena *arena, const frz_value *value, const frz_expr **out,
+                          frz_error *err);
+frz_code frz_expr_boolean(frz_arena *arena, bool value, const frz_expr **out, frz_error *err);
+frz_code frz_expr_is_null(frz_arena *arena, const frz_expr *expr, bool negated,
+                          const frz_expr **out, frz_error *err);
+/* Converted as an assignment to a column of this type does. */
+frz_code frz_expr_assigned(frz_arena *arena, const frz_expr *expr, const frz_type *type,
+                           const frz_expr **out, frz_error *err);
+/* The result of the first condition that is true, or the last one. */
+frz_code frz_expr_first_true(frz_arena *arena, const frz_expr *const *conditions,
+                             const frz_expr *const *results, size_t count,
+                             const frz_expr *otherwise, const frz_expr **out, frz_error *err);
 
 /* ---- binding ---- */
 

@@ -458,7 +458,8 @@ static frz_code bind_cast(expr_binder *binder, const frz_expr *expr, const expr_
 {
     const frz_type *type = NULL;
     frz_code rc = frz_type_copy(&binder->bound->arena, expr->type, &type, binder->err);
-    return rc == FRZ_OK ? expr_node_convert(binder, expr, arg, type, EXPR_CAST_TO, out) : rc;
+    expr_mode mode = expr->op == EXPR_ASSIGN ? EXPR_ASSIGN : EXPR_CAST_TO;
+    return rc == FRZ_OK ? expr_node_convert(binder, expr, arg, type, mode, out) : rc;
 }
 
 static frz_code bind_node(expr_binder *binder, const frz_expr *expr, const expr_node **out)

@@ -49,7 +49,7 @@ typedef enum expr_kind {
     EXPR_BETWEEN,
     EXPR_LIKE, /* args[2], if there, is the escape character */
     EXPR_CASE, /* [operand], when, then, when, then, ..., [else] */
-    EXPR_CAST, /* args[0] to type */
+    EXPR_CAST, /* args[0] to type; op EXPR_ASSIGN: as assignment does */
     EXPR_CALL  /* text: name in lower case */
 } expr_kind;
 

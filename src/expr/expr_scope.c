@@ -202,27 +202,9 @@ bool frz_expr_is_equality(const frz_expr *expr, const frz_expr **left, const frz
     return is;
 }
 
-frz_code frz_expr_and(frz_arena *arena, const frz_expr *const *exprs, size_t count,
-                      const frz_expr **out, frz_error *err)
+bool frz_expr_same_path(const frz_expr *a, const frz_expr *b)
 {
-    *out = count == 0 ? NULL : exprs[0];
-    if (count < 2) {
-        return FRZ_OK;
-    }
-    frz_expr *node = frz_arena_alloc(arena, sizeof *node);
-    const frz_expr **args = frz_arena_array(arena, count, sizeof *args);
-    if (node == NULL || args == NULL) {
-        return frz_fail_nomem(err, count * sizeof *args);
-    }
-    *node = (frz_expr){.kind = EXPR_AND,
-                       .start = exprs[0]->start,
-                       .source = exprs[0]->source,
-                       .args = args,
-                       .arg_count = count};
-    for (size_t i = 0; i < count; i++) {
-        args[i] = exprs[i];
-        node->depth = FRZ_MAX(node->depth, exprs[i]->depth + 1);
-    }
-    *out = node;
-    return FRZ_OK;
+    return a->kind == b->kind && (a->kind == EXPR_NAME || a->kind == EXPR_FIELD) &&
+           frz_str_equal(a->text, b->text) &&
+           (a->kind == EXPR_NAME || frz_expr_same_path(a->args[0], b->args[0]));
 }

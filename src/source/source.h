@@ -135,6 +135,13 @@ frz_code frz_join_rows_of(frz_join *join, const frz_join_target *target, size_t 
                           const frz_type *batch_type, const frz_batch *batch, const uint8_t *live,
                           frz_joined *out, frz_error *err);
 void frz_joined_reset(const frz_env *env, frz_joined *joined);
+/* Nothing was used, for another attempt. */
+void frz_join_forget_marks(frz_join *join);
+/* Rows that were not marked, batch by batch: over them the source's expressions are evaluated.
+ * FRZ_END behind the last. */
+frz_code frz_join_rest_open(frz_join *join, frz_error *err);
+frz_code frz_join_rest_next(frz_join *join, struct ArrowArray *out, frz_error *err);
+
 /* Rows that are selected, all of them found, have used these of the source. */
 void frz_join_mark(frz_join *join, const int64_t *numbers, const uint8_t *selected, int64_t rows);
 

@@ -240,6 +240,9 @@ void frz_join_free(frz_join *join)
         return;
     }
     const frz_env *env = join->env;
+    if (join->rest.release != NULL) {
+        join->rest.release(&join->rest);
+    }
     join_spill_reset(join);
     join_table_reset(&join->table);
     frz_bound_expr_free(join->options.filter);
@@ -393,4 +396,94 @@ void frz_join_mark(frz_join *join, const int64_t *numbers, const uint8_t *select
             join->marked++;
         }
     }
+}
+
+/* ---- what is left ---- */
+
+#define REST_ROWS 65536
+
+void frz_join_forget_marks(frz_join *join)
+{
+    memset(join->marks, 0, frz_bitmap_bytes(join->rows));
+    join->marked = 0;
+}
+
+frz_code frz_join_rest_open(frz_join *join, frz_error *err)
+{
+    (void)err;
+    if (join->rest.release != NULL) {
+        join->rest.release(&join->rest);
+    }
+    join->rest = (struct ArrowArrayStream){0};
+    join->rest_part = 0;
+    join->rest_row = 0;
+    return FRZ_OK;
+}
+
+static frz_code next_of_table(frz_join *join, struct ArrowArray *out, frz_error *err)
+{
+    int64_t count = FRZ_MIN((int64_t)REST_ROWS, join->table.rows - join->rest_row);
+    if (count <= 0) {
+        return FRZ_END;
+    }
+    frz_code rc = frz_batch_slice(join->env, &join->table.values, join->rest_row, count, out, err);
+    join->rest_row += count;
+    return rc;
+}
+
+static frz_code next_of_parts(frz_join *join, struct ArrowArray *out, frz_error *err)
+{
+    for (;;) {
+        frz_code rc =
+            join->rest.release == NULL ? FRZ_END : join_stream_next(&join->rest, out, err);
+        if (rc != FRZ_END) {
+            return rc;
+        }
+        while (join->rest_part < join->part_count && join->parts[join->rest_part].rows == 0) {
+            join->rest_part++;
+        }
+        if (join->rest_part == join->part_count) {
+            return FRZ_END;
+        }
+        if (join->rest.release != NULL) {
+            join->rest.release(&join->rest);
+            join->rest = (struct ArrowArrayStream){0};
+        }
+        rc = join_part_open(join, &join->parts[join->rest_part++], &join->rest, err);
+        if (rc != FRZ_OK) {
+            return rc;
+        }
+    }
+}
+
+/* rows: with numbers, moves, also on failure */
+static frz_code leave_marked_out(const frz_join *join, struct ArrowArray *rows,
+                                 struct ArrowArray *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    int64_t length = rows->length, left = 0;
+    size_t bytes = frz_bitmap_bytes(length) + 8;
+    struct ArrowArray kept = {0};
+    const struct ArrowArray *numbers = rows->children[join->options.columns->field_count];
+    uint8_t *bits = frz_alloc_zero(join->env, 1, bytes);
+    FRZ_TRY(bits == NULL ? frz_fail_nomem(err, bytes) : FRZ_OK);
+    for (int64_t i = 0; i < length; i++) {
+        bool is_left = !frz_bit_get(join->marks, frz_get_i64(numbers, i));
+        frz_bit_put(bits, i, is_left);
+        left += is_left;
+    }
+    FRZ_TRY(frz_array_filter(join->env, join->options.columns, rows, bits, left, &kept, err));
+    FRZ_TRY(join_wrap(join, &kept, out, err));
+out:
+    frz_array_release(&kept);
+    frz_array_release(rows);
+    frz_free(join->env, bits);
+    return rc;
+}
+
+frz_code frz_join_rest_next(frz_join *join, struct ArrowArray *out, frz_error *err)
+{
+    struct ArrowArray rows = {0};
+    frz_code rc = join->spilled ? next_of_parts(join, &rows, err) : next_of_table(join, &rows, err);
+    return rc == FRZ_OK ? leave_marked_out(join, &rows, out, err) : rc;
 }

@@ -102,6 +102,9 @@ struct frz_join {
     size_t part_count, part_capacity;
     join_run *runs;
     size_t run_count, run_capacity;
+    struct ArrowArrayStream rest; /* the part that is read for rows that nobody marked, */
+    size_t rest_part;             /* and the one behind it */
+    int64_t rest_row;             /* of the table */
 };
 
 /* The rows of a batch of the source go to files; it stays the caller's. parts: JOIN_WAYS of them.

@@ -1,5 +1,5 @@
 /*
- * Statements that change a table: UPDATE, DELETE and INSERT. ALTER TABLE is in sql_alter.c.
+ * Statements that change a table: UPDATE, MERGE, DELETE and INSERT. ALTER TABLE is in sql_alter.c.
  */
 #include "frazil/column_update.h"
 #include "frazil/rows.h"
@@ -77,6 +77,42 @@ frz_code sql_update(frz_catalog *catalog, const sql_statement *statement, frz_co
     }
     rc = update(catalog, statement, assignments, report, err);
     frz_free(catalog->env, assignments);
+    return rc;
+}
+
+static frz_code clause_of(const sql_when *when, frz_arena *arena, frz_merge_clause *out,
+                          frz_error *err)
+{
+    frz_assignment *assignments = frz_arena_array(arena, when->set_count + 1, sizeof *assignments);
+    if (assignments == NULL) {
+        return frz_fail_nomem(err, when->set_count * sizeof *assignments);
+    }
+    for (size_t i = 0; i < when->set_count; i++) {
+        assignments[i] = (frz_assignment){when->sets[i].column, when->sets[i].value.text};
+    }
+    *out = when->clause;
+    out->assignments = when->set_count == 0 ? NULL : assignments;
+    out->assignment_count = when->set_count;
+    return FRZ_OK;
+}
+
+frz_code sql_merge(frz_catalog *catalog, const sql_statement *statement, frz_commit_report *report,
+                   frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_arena arena;
+    const frz_row_source source = source_of(&statement->rows);
+    frz_arena_init(&arena, catalog->env, FRZ_ARENA_NO_LIMIT);
+    frz_merge_clause *clauses = frz_arena_array(&arena, statement->when_count, sizeof *clauses);
+    FRZ_TRY(clauses == NULL ? frz_fail_nomem(err, statement->when_count * sizeof *clauses)
+                            : FRZ_OK);
+    for (size_t i = 0; i < statement->when_count; i++) {
+        FRZ_TRY(clause_of(&statement->whens[i], &arena, &clauses[i], err));
+    }
+    FRZ_TRY(frz_merge(catalog, statement->table, statement->table_name, &source,
+                      statement->where.text, clauses, statement->when_count, report, err));
+out:
+    frz_arena_reset(&arena);
     return rc;
 }
 

@@ -5,6 +5,7 @@
 #define FRZ_SQL_INTERNAL_H
 
 #include "expr/expr.h"
+#include "frazil/merge.h"
 #include "frazil/modes.h"
 #include "frazil/scan.h"
 #include "frazil/sql.h"
@@ -18,6 +19,7 @@ typedef enum sql_verb {
     SQL_UPDATE,
     SQL_DELETE,
     SQL_INSERT,
+    SQL_MERGE,
     SQL_ADD_COLUMN,
     SQL_RENAME_COLUMN,
     SQL_DROP_COLUMN,
@@ -50,6 +52,13 @@ typedef struct sql_rows {
     const char *name;         /* what expressions call them; NULL: not said */
 } sql_rows;
 
+/* WHEN … THEN … */
+typedef struct sql_when {
+    frz_merge_clause clause;
+    sql_set *sets; /* UPDATE: and INSERT, as assignments */
+    size_t set_count, set_capacity;
+} sql_when;
+
 /* A parsed statement; lives in the arena it was parsed into. */
 typedef struct sql_statement {
     sql_verb verb;
@@ -59,12 +68,14 @@ typedef struct sql_statement {
     size_t column_count, column_capacity;
     sql_expr *values; /* INSERT: row by row; without a tree: the column's default */
     size_t value_count, value_capacity, value_width;
-    const char *file;           /* SELECT: what it reads from instead of a table; or NULL */
-    const char *table;          /* as the catalog takes it: parts quoted where needed */
-    const char *table_above;    /* the same without its last part; NULL: it has one part */
-    frz_str last_part;          /* perhaps the name of a view: "db.t.snapshots" */
-    const char *table_name;     /* UPDATE: what expressions call the table; NULL: by its own name */
-    sql_rows rows;              /* UPDATE: FROM */
+    const char *file;        /* SELECT: what it reads from instead of a table; or NULL */
+    const char *table;       /* as the catalog takes it: parts quoted where needed */
+    const char *table_above; /* the same without its last part; NULL: it has one part */
+    frz_str last_part;       /* perhaps the name of a view: "db.t.snapshots" */
+    const char *table_name;  /* UPDATE: what expressions call the table; NULL: by its own name */
+    sql_rows rows;           /* UPDATE: FROM, MERGE: USING */
+    sql_when *whens;         /* MERGE; ON is the condition */
+    size_t when_count, when_capacity;
     frz_snapshot_choice choice; /* FOR VERSION AS OF, FOR TIMESTAMP AS OF */
     sql_item *items;            /* SELECT */
     size_t item_count, item_capacity;
@@ -131,6 +142,8 @@ frz_code sql_explain_change(const frz_table *table, const sql_statement *stateme
                             struct ArrowArrayStream *out, frz_error *err);
 frz_code sql_update(frz_catalog *catalog, const sql_statement *statement, frz_commit_report *report,
                     frz_error *err);
+frz_code sql_merge(frz_catalog *catalog, const sql_statement *statement, frz_commit_report *report,
+                   frz_error *err);
 frz_code sql_delete(frz_catalog *catalog, const sql_statement *statement, frz_commit_report *report,
                     frz_error *err);
 /* rows: of the statement's SELECT; borrowed. */

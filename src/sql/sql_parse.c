@@ -222,7 +222,8 @@ frz_code sql_unsupported_statement(sql_parser *p, frz_str words)
     frz_code rc = frz_fail(p->err, FRZ_E_UNSUPPORTED, "unsupported: %.*s", FRZ_STR_ARG(words));
     frz_hint(p->err,
              "statements are: SELECT ... FROM, EXPLAIN SELECT, UPDATE ... SET, DELETE FROM, "
-             "INSERT INTO ... SELECT or VALUES, ALTER TABLE ... ADD, RENAME, DROP or ALTER COLUMN, "
+             "INSERT INTO ... SELECT or VALUES, MERGE INTO, ALTER TABLE ... ADD, RENAME, DROP or "
+             "ALTER COLUMN, "
              "ALTER "
              "TABLE ... SET or UNSET "
              "TBLPROPERTIES");
@@ -231,8 +232,8 @@ frz_code sql_unsupported_statement(sql_parser *p, frz_str words)
 
 /* The first words of statements that others know. */
 static const char *const foreign_statements[] = {
-    "analyze", "begin",   "call",     "commit", "copy",     "create", "describe", "drop",   "grant",
-    "merge",   "replace", "rollback", "show",   "truncate", "use",    "values",   "vacuum", "with"};
+    "analyze", "begin",    "call", "commit",   "copy", "create", "describe", "drop", "grant",
+    "replace", "rollback", "show", "truncate", "use",  "values", "vacuum",   "with"};
 
 static frz_code parse_other(sql_parser *p)
 {
@@ -243,7 +244,7 @@ static frz_code parse_other(sql_parser *p)
             return sql_unsupported_statement(p, word);
         }
     }
-    return sql_fail_here(p, "expected SELECT, UPDATE, DELETE, INSERT or ALTER TABLE");
+    return sql_fail_here(p, "expected SELECT, UPDATE, DELETE, INSERT, MERGE or ALTER TABLE");
 }
 
 /* [EXPLAIN] statement */
@@ -269,6 +270,10 @@ static frz_code parse_statement(sql_parser *p)
     FRZ_TRY(sql_accept(p, "insert", &accepted));
     if (accepted) {
         return sql_parse_insert(p);
+    }
+    FRZ_TRY(sql_accept(p, "merge", &accepted));
+    if (accepted) {
+        return sql_parse_merge(p);
     }
     FRZ_TRY(sql_accept(p, "alter", &accepted));
     if (accepted) {

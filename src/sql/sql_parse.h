@@ -46,6 +46,8 @@ frz_code sql_take_table(sql_parser *p, sql_table_name *out);
 frz_code sql_take_target(sql_parser *p);
 frz_code sql_take_alias(sql_parser *p, const char **out);
 frz_code sql_take_rows(sql_parser *p);
+/* column = value */
+frz_code sql_take_set(sql_parser *p, sql_set **sets, size_t *count, size_t *capacity);
 /* [WHERE condition] */
 frz_code sql_take_where(sql_parser *p);
 
@@ -55,6 +57,7 @@ frz_code sql_parse_select(sql_parser *p);
 frz_code sql_parse_update(sql_parser *p);
 frz_code sql_parse_delete(sql_parser *p);
 frz_code sql_parse_insert(sql_parser *p);
+frz_code sql_parse_merge(sql_parser *p);
 frz_code sql_parse_alter(sql_parser *p);
 frz_code sql_unsupported_statement(sql_parser *p, frz_str words);
 

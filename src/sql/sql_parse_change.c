@@ -5,11 +5,11 @@
 
 /* ---- UPDATE ---- */
 
-static frz_code check_column_once(sql_parser *p, frz_str column, size_t start)
+static frz_code check_column_once(sql_parser *p, const sql_set *sets, size_t count, frz_str column,
+                                  size_t start)
 {
-    const sql_statement *s = p->statement;
-    for (size_t i = 0; i < s->set_count; i++) {
-        if (frz_str_equal(frz_str_from(s->sets[i].column), column)) {
+    for (size_t i = 0; i < count; i++) {
+        if (frz_str_equal(frz_str_from(sets[i].column), column)) {
             return frz_lexer_fail(&p->lexer, start, p->err, "column \"%.*s\" is set twice",
                                   FRZ_STR_ARG(column));
         }
@@ -17,10 +17,9 @@ static frz_code check_column_once(sql_parser *p, frz_str column, size_t start)
     return FRZ_OK;
 }
 
-static frz_code take_set(sql_parser *p)
+frz_code sql_take_set(sql_parser *p, sql_set **sets, size_t *count, size_t *capacity)
 {
     frz_code rc = FRZ_OK;
-    sql_statement *s = p->statement;
     frz_str column;
     size_t start = p->lexer.token.start;
     FRZ_TRY(sql_take_name(p, "expected a column name", &column));
@@ -31,9 +30,9 @@ static frz_code take_set(sql_parser *p)
         }
         return FRZ_E_UNSUPPORTED;
     }
-    FRZ_TRY(check_column_once(p, column, start));
-    FRZ_TRY(SQL_GROW(p, s->sets, s->set_capacity, s->set_count));
-    sql_set *set = &s->sets[s->set_count];
+    FRZ_TRY(check_column_once(p, *sets, *count, column, start));
+    FRZ_TRY(SQL_GROW(p, *sets, *capacity, *count));
+    sql_set *set = &(*sets)[*count];
     *set = (sql_set){.column = frz_arena_strdup(p->arena, column)};
     if (set->column == NULL) {
         rc = frz_fail_nomem(p->err, column.len);
@@ -41,7 +40,7 @@ static frz_code take_set(sql_parser *p)
     }
     FRZ_TRY(sql_expect(p, "="));
     FRZ_TRY(sql_take_expr(p, &set->value));
-    s->set_count++;
+    (*count)++;
 out:
     return rc;
 }
@@ -50,12 +49,13 @@ out:
 frz_code sql_parse_update(sql_parser *p)
 {
     frz_code rc = FRZ_OK;
+    sql_statement *s = p->statement;
     bool more = true, from = false;
     FRZ_TRY(sql_take_target(p));
     FRZ_TRY(sql_take_alias(p, &p->statement->table_name));
     FRZ_TRY(sql_expect(p, "SET"));
     while (more) {
-        FRZ_TRY(take_set(p));
+        FRZ_TRY(sql_take_set(p, &s->sets, &s->set_count, &s->set_capacity));
         FRZ_TRY(sql_accept(p, ",", &more));
     }
     FRZ_TRY(sql_accept(p, "from", &from));

@@ -118,6 +118,9 @@ frz_code frz_sql_run(frz_catalog *catalog, frz_table *table, const char *stateme
     } else if (parsed.verb == SQL_UPDATE) {
         FRZ_TRY(sql_update(catalog, &parsed, &result.report, err));
         result.kind = FRZ_SQL_UPDATE;
+    } else if (parsed.verb == SQL_MERGE) {
+        FRZ_TRY(sql_merge(catalog, &parsed, &result.report, err));
+        result.kind = FRZ_SQL_MERGE;
     } else if (parsed.verb == SQL_DELETE) {
         FRZ_TRY(sql_delete(catalog, &parsed, &result.report, err));
         result.kind = FRZ_SQL_DELETE;

@@ -12,6 +12,7 @@
 #include "fault/fault_scenario.h"
 #include "format/parquet/parquet.h"
 #include "frazil/changes.h"
+#include "frazil/merge.h"
 #include "frazil/plan.h"
 #include "frazil/rows.h"
 #include "frazil/sql.h"
@@ -92,9 +93,9 @@ static frz_code run_update_some(const frz_env *env, const char *folder, frz_erro
     return run_update(env, folder, some, 2, "id % 2 = 0", err);
 }
 
-/* a becomes id + 1000 in all rows, from the files the table was made of. */
+/* a becomes id + 1000, from the files the table was made of. */
 static frz_code run_update_from(const frz_env *env, const char *folder, size_t memory_bytes,
-                                frz_error *err)
+                                const char *where, frz_error *err)
 {
     static const frz_assignment all = {"a", "s.id + 1000"};
     frz_catalog *catalog = NULL;
@@ -109,8 +110,7 @@ static frz_code run_update_from(const frz_env *env, const char *folder, size_t m
     source.memory_bytes = memory_bytes;
     frz_code rc = open_catalog(env, folder, &catalog, err);
     if (rc == FRZ_OK) {
-        rc = frz_update_columns_from(catalog, "db.t", NULL, &all, 1, &source,
-                                     "t.id = s.id AND t.s = s.s", NULL, err);
+        rc = frz_update_columns_from(catalog, "db.t", NULL, &all, 1, &source, where, NULL, err);
     }
     frz_catalog_close(catalog);
     return rc;
@@ -118,13 +118,13 @@ static frz_code run_update_from(const frz_env *env, const char *folder, size_t m
 
 static frz_code run_update_by_key(const frz_env *env, const char *folder, frz_error *err)
 {
-    return run_update_from(env, folder, 0, err);
+    return run_update_from(env, folder, 0, "t.id = s.id AND t.s = s.s", err);
 }
 
 static frz_code run_update_spilled(const frz_env *env, const char *folder, frz_error *err)
 {
     setenv("TMPDIR", folder, 1); /* what a process that ends leaves there goes with the folder */
-    return run_update_from(env, folder, 6000, err);
+    return run_update_from(env, folder, 1, "t.id = s.id AND t.s = s.s AND s.id < 4", err);
 }
 
 static frz_code run_update_by_position(const frz_env *env, const char *folder, frz_error *err)
@@ -141,6 +141,36 @@ static frz_code run_update_by_position(const frz_env *env, const char *folder, f
     frz_code rc = open_catalog(env, folder, &catalog, err);
     if (rc == FRZ_OK) {
         rc = frz_update_columns_by_position(catalog, "db.t", &all, 1, &source, NULL, err);
+    }
+    frz_catalog_close(catalog);
+    return rc;
+}
+
+/* Of the source's rows 40 to 49 are matched and updated, 50 to 79 as well: a becomes id + 1000.
+ * Rows 0 to 39 are not in it: they are deleted, and inserted again from the other file in the same
+ * way. */
+static frz_code run_merge(const frz_env *env, const char *folder, frz_error *err)
+{
+    static const frz_assignment all = {"a", "s.id + 1000"};
+    static const frz_assignment inserted[] = {
+        {"id", "s.id"}, {"a", "s.id + 1000"}, {"b", "s.b"}, {"s", "s.s"}};
+    static const frz_merge_clause clauses[] = {
+        {FRZ_MERGE_MATCHED, FRZ_MERGE_UPDATE, NULL, &all, 1},
+        {FRZ_MERGE_NOT_MATCHED, FRZ_MERGE_INSERT, NULL, inserted, 4},
+        {FRZ_MERGE_NOT_MATCHED_BY_SOURCE, FRZ_MERGE_DELETE, "t.id < 40", NULL, 0}};
+    frz_catalog *catalog = NULL;
+    char one[SCENARIO_PATH + 32], two[SCENARIO_PATH + 32];
+    const char *files[] = {one, two};
+    frz_row_source source = FRZ_ROW_SOURCE_INIT;
+    snprintf(one, sizeof one, "%s/one.parquet", folder);
+    snprintf(two, sizeof two, "%s/two.parquet", folder);
+    source.name = "s";
+    source.files = files;
+    source.file_count = 2;
+    frz_code rc = open_catalog(env, folder, &catalog, err);
+    if (rc == FRZ_OK) {
+        rc = frz_merge(catalog, "db.t", "t", &source, "t.id = s.id AND t.id >= 40", clauses, 3,
+                       NULL, err);
     }
     frz_catalog_close(catalog);
     return rc;
@@ -327,7 +357,9 @@ const fault_scenario scenarios[] = {
      BASE_MOVING, 0},
     {"append", run_append, SUM_IMPORTED, 2 * SUM_IMPORTED, BASE_IMPORTED, 1},
     {"update by key", run_update_by_key, SUM_IMPORTED, SUM_UPDATED, BASE_IMPORTED, 0},
-    {"update by key on disk", run_update_spilled, SUM_IMPORTED, SUM_UPDATED, BASE_IMPORTED, 0},
+    {"update by key on disk", run_update_spilled, SUM_IMPORTED, SUM_IMPORTED + 4000.0,
+     BASE_IMPORTED, 0},
+    {"merge", run_merge, SUM_IMPORTED, SUM_UPDATED, BASE_IMPORTED, 0},
     {"update by position", run_update_by_position, SUM_IMPORTED, SUM_UPDATED, BASE_IMPORTED, 0},
     {"compact columns", run_compact_columns, SUM_UPDATED, SUM_UPDATED, BASE_TWICE, 0},
     {"combine", run_combine, SUM_UPDATED, SUM_UPDATED, BASE_SMALL, 0},

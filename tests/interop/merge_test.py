@@ -1,0 +1,233 @@
+"""MERGE: updates, deletes and inserts in one commit. DuckDB merges the same rows."""
+import json
+import random
+import subprocess
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyiceberg import types
+from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.partitioning import PartitionField, PartitionSpec
+from pyiceberg.schema import Schema
+from pyiceberg.transforms import IdentityTransform
+
+from frazil import BUILD, ROW_ID, UPDATED, Warehouse
+
+NAME = "db.t"
+
+
+@pytest.fixture
+def warehouse(tmp_path, monkeypatch):
+    """Temporary files are counted: none may be left behind."""
+    place = Warehouse(tmp_path / "warehouse")
+    place.folder.mkdir()
+    spills = tmp_path / "spills"
+    spills.mkdir()
+    monkeypatch.setenv("TMPDIR", str(spills))
+    monkeypatch.delenv("FRZ_JOIN_MEMORY", raising=False)
+    yield place
+    assert list(spills.iterdir()) == []
+
+
+def write(folder, name, table, **options):
+    pq.write_table(table, folder / name, **options)
+    return str(folder / name)
+
+
+def scan(warehouse, *arguments):
+    text = warehouse.run("scan", NAME, "--format", "jsonl", *arguments)
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def refused(warehouse, statement, status=2):
+    before = scan(warehouse, "--with-lineage")
+    command = [str(BUILD / "bin" / "frazil"), "--warehouse", str(warehouse.folder), "sql", statement]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == status, (done.returncode, done.stderr)
+    assert scan(warehouse, "--with-lineage") == before
+    return done.stderr
+
+
+def random_rows(rng, count, keys, more=False):
+    columns = {
+        "id": pa.array([rng.choice(keys) for _ in range(count)] if more else keys, pa.int64()),
+        "k": [rng.choice([None, "a", "b", "c"]) for _ in range(count)],
+        "n": pa.array([rng.choice([None, rng.randrange(50)]) for _ in range(count)], pa.int32()),
+        "x": pa.array([rng.choice([None, rng.random()]) for _ in range(count)], pa.float64()),
+    }
+    return pa.table(columns)
+
+
+CLAUSES = [
+    ["WHEN MATCHED THEN UPDATE SET x = s.x, n = s.n + 1"],
+    ["WHEN MATCHED THEN DELETE"],
+    ["WHEN NOT MATCHED THEN INSERT (id, n) VALUES (s.id, s.n * 2)"],
+    ["WHEN MATCHED THEN UPDATE SET *", "WHEN NOT MATCHED THEN INSERT *"],
+    ["WHEN MATCHED AND s.n > 25 THEN DELETE", "WHEN MATCHED AND t.n IS NULL THEN UPDATE SET n = -1",
+     "WHEN MATCHED THEN UPDATE SET x = t.x + s.x, k = s.k",
+     "WHEN NOT MATCHED AND s.k = 'a' THEN INSERT (id, k, x) VALUES (s.id, upper(s.k), 0.5)",
+     "WHEN NOT MATCHED AND s.n < 20 THEN INSERT *"],
+    ["WHEN MATCHED AND t.x > 0.5 THEN UPDATE SET k = 'hit', n = 7",
+     "WHEN NOT MATCHED BY SOURCE AND t.n > 30 THEN DELETE",
+     "WHEN NOT MATCHED BY SOURCE AND t.k = 'b' THEN UPDATE SET k = 'gone'",
+     "WHEN NOT MATCHED BY TARGET THEN INSERT (id, k) VALUES (s.id, 'new')"],
+    ["WHEN NOT MATCHED BY SOURCE THEN DELETE"],
+]
+
+
+def duck_merge(table, source, on, clauses):
+    con = duckdb.connect()
+    con.register("given", table)
+    con.register("s_given", source)
+    con.execute("CREATE TABLE t AS SELECT * FROM given")
+    con.execute("CREATE TABLE s AS SELECT * FROM s_given")
+    # duckdb's "*" goes by position unless told
+    text = " ".join(clauses).replace("UPDATE SET *", "UPDATE SET k = s.k, n = s.n, x = s.x").replace(
+        "INSERT *", "INSERT (id, k, n, x) VALUES (s.id, s.k, s.n, s.x)")
+    con.execute(f"MERGE INTO t USING s ON {on} {text}")
+    return con.execute("SELECT * FROM t").to_arrow_table().to_pylist()
+
+
+def in_order(rows):
+    return sorted([repr(row) for row in rows])
+
+
+@pytest.mark.parametrize("spill", [False, True])
+@pytest.mark.parametrize("number", range(len(CLAUSES)))
+def test_merges_as_duckdb_does(warehouse, tmp_path, monkeypatch, number, spill):
+    rng = random.Random(f"{number} {spill}")
+    if spill:
+        monkeypatch.setenv("FRZ_JOIN_MEMORY", "4000")
+    keys = list(range(500))
+    table = random_rows(rng, 500, keys)
+    files = [write(tmp_path, f"{i}.parquet", table.slice(i * 125, 125), row_group_size=60)
+             for i in range(4)]
+    warehouse.run("import", NAME, *files)
+    warehouse.sql(f"DELETE FROM {NAME} WHERE id % 9 = 2 OR (id >= 130 AND id < 140)")
+    table = table.filter(pa.array([i % 9 != 2 and not 130 <= i < 140 for i in range(500)]))
+    new = rng.sample(range(0, 700), 200) + [None, None]
+    source = random_rows(rng, len(new), new).select(["x", "n", "id", "k"])
+    path = write(tmp_path, "s.parquet", source)
+    for on in ("t.id = s.id", "t.id = s.id AND t.n < 40", "s.id = t.id AND s.k <> 'c'"):
+        before = {row[ROW_ID]: row for row in scan(warehouse, "--with-lineage")}
+        sequence = max(row[UPDATED] for row in before.values())
+        wanted = duck_merge(table, source, on, CLAUSES[number])
+        report = warehouse.sql(
+            f"MERGE INTO {NAME} t USING '{path}' AS s ON {on} {' '.join(CLAUSES[number])}")
+        out = tmp_path / "read.parquet"
+        warehouse.run("sql", f"SELECT * FROM {NAME}", "--format", "parquet", "-o", str(out), "--force")
+        table = pq.read_table(out)
+        assert in_order(table.to_pylist()) == in_order(wanted)
+        after = {row[ROW_ID]: row for row in scan(warehouse, "--with-lineage")}
+        assert report["rows_inserted"] == len(after.keys() - before.keys())
+        assert report["rows_deleted"] == len(before.keys() - after.keys())
+        updated = [i for i in after if i in before and after[i][UPDATED] > sequence]
+        assert report["rows"] == len(updated) + report["rows_inserted"] + report["rows_deleted"]
+        for i in after.keys() & before.keys() - set(updated):
+            assert after[i] == before[i]
+        if table.num_rows == 0:
+            break
+    checked = warehouse.table(NAME)
+    checked.check()
+    assert in_order(checked.rows()) == in_order(after.values())
+    warehouse.run("validate", NAME)
+
+
+@pytest.fixture
+def table(warehouse, tmp_path):
+    rows = pa.table({"id": pa.array(range(40), pa.int64()), "k": [f"k{i}" for i in range(40)]})
+    warehouse.run("import", NAME, write(tmp_path, "a.parquet", rows.slice(0, 25)),
+                  write(tmp_path, "b.parquet", rows.slice(25)))
+    return warehouse
+
+
+@pytest.mark.parametrize("memory", ["", "1"])
+def test_two_rows_for_one(table, tmp_path, monkeypatch, memory):
+    if memory:
+        monkeypatch.setenv("FRZ_JOIN_MEMORY", memory)
+    path = write(tmp_path, "s.parquet", pa.table({"id": [3, 3, 90, 90], "k": ["x", "y", "z", "z"]}))
+    error = refused(table, f"MERGE INTO {NAME} USING '{path}' s ON t.id = s.id "
+                           "WHEN MATCHED THEN UPDATE SET k = s.k")
+    assert 'several rows of "s" have the key 3' in error
+    # a row that conditions on the table rule out has none, and new keys may come twice
+    report = table.sql(f"MERGE INTO {NAME} USING '{path}' s ON t.id = s.id AND t.k <> 'k3' "
+                       "WHEN MATCHED THEN DELETE WHEN NOT MATCHED AND s.id > 3 THEN INSERT *")
+    assert (report["rows_inserted"], report["rows_deleted"]) == (2, 0)
+    assert [row["id"] for row in scan(table)][40:] == [90, 90]
+
+
+def test_a_file_whose_rows_all_go(table, tmp_path):
+    path = write(tmp_path, "s.parquet", pa.table({"id": list(range(25, 45))}))
+    report = table.sql(f"MERGE INTO {NAME} USING '{path}' s ON t.id = s.id WHEN MATCHED THEN DELETE")
+    assert (report["rows_deleted"], report["data_files"]) == (15, 1)
+    assert len(table.table(NAME).live(table.table(NAME).current)) == 1
+    report = table.sql(f"MERGE INTO {NAME} USING '{path}' s ON t.id = s.id WHEN MATCHED THEN DELETE")
+    assert report["snapshot_id"] == 0
+    table.run("validate", NAME)
+
+
+def test_partitions(warehouse, tmp_path):
+    catalog = SqlCatalog("frazil", uri=f"sqlite:///{warehouse.folder}/catalog.db",
+                         warehouse=f"file://{warehouse.folder}")
+    catalog.create_namespace("db")
+    schema = Schema(types.NestedField(1, "id", types.LongType(), required=True),
+                    types.NestedField(2, "day", types.IntegerType(), required=False),
+                    types.NestedField(3, "v", types.StringType(), required=False))
+    catalog.create_table(NAME, schema, properties={"format-version": "2"}, partition_spec=PartitionSpec(
+        PartitionField(2, 1000, IdentityTransform(), "day")))
+    warehouse.run("upgrade", NAME, "--to", "4")
+    source = pa.table({"id": pa.array(range(60), pa.int64()), "day": pa.array([i % 4 for i in range(60)],
+                                                                              pa.int32())})
+    merge = (f"MERGE INTO {NAME} USING '{write(tmp_path, 's.parquet', source)}' s ON t.id = s.id "
+             "WHEN MATCHED AND s.day = 3 THEN DELETE WHEN MATCHED THEN UPDATE SET v = 'again' "
+             "WHEN NOT MATCHED AND s.id < 50 THEN INSERT (id, day) VALUES (s.id, s.day)")
+    assert warehouse.sql(merge)["data_files"] == 4  # into an empty table
+    report = warehouse.sql(merge)
+    assert (report["rows"], report["rows_inserted"], report["rows_deleted"]) == (50, 0, 12)
+    assert scan(warehouse, "--where", "day = 2") == [{"id": i, "day": 2, "v": "again"}
+                                                     for i in range(2, 50, 4)]
+    bad = write(tmp_path, "bad.parquet", source.slice(0, 3))
+    assert 'column "id": null at row' in refused(
+        warehouse, f"MERGE INTO {NAME} USING '{bad}' s ON t.id = s.id + 1000 "
+                   "WHEN NOT MATCHED THEN INSERT (day) VALUES (1)")
+    warehouse.run("validate", NAME)
+
+
+@pytest.mark.parametrize("text,message", [
+    ("WHEN MATCHED THEN INSERT *", "expected UPDATE or DELETE"),
+    ("WHEN NOT MATCHED THEN DELETE", "expected INSERT"),
+    ("WHEN NOT MATCHED THEN INSERT (id) VALUES (t.id)", 'no column "t"'),
+    ("WHEN MATCHED THEN UPDATE SET k = s.id", "cannot be assigned"),
+    ("WHEN MATCHED THEN UPDATE SET k = s.z", '"s" has no column "z"'),
+    ("WHEN NOT MATCHED THEN INSERT *", 'no column "k"'),
+    ("", "expected WHEN"),
+])
+def test_mistakes(table, tmp_path, text, message):
+    path = write(tmp_path, "s.parquet", pa.table({"id": [3, 4]}))
+    status = 3 if message.startswith("no column") else 2
+    assert message in refused(table, f"MERGE INTO {NAME} USING '{path}' s ON t.id = s.id {text}", status)
+
+
+def test_two_mergers_at_once(table, tmp_path):
+    """Both insert the same keys: each comes once, and none is lost."""
+    attempts = 0
+    for round_ in range(1, 9):
+        rows = [100 * round_ + i for i in range(10)]
+        path = write(tmp_path, f"s{round_}.parquet", pa.table({"id": rows + [round_]}))
+        text = (f"MERGE INTO {NAME} USING '{path}' s ON t.id = s.id "
+                "WHEN MATCHED THEN UPDATE SET k = concat(t.k, '+') "
+                "WHEN NOT MATCHED THEN INSERT (id, k) VALUES (s.id, 'n')")
+        running = [subprocess.Popen([str(BUILD / "bin" / "frazil"), "--warehouse", str(table.folder),
+                                     "--json", "sql", text], stdout=subprocess.PIPE, text=True)
+                   for _ in range(2)]
+        for process in running:
+            output, _ = process.communicate()
+            assert process.returncode == 0
+            attempts += json.loads(output)["attempts"]
+        found = {row["id"]: row["k"] for row in scan(table)}
+        assert len(found) == len(scan(table)) == 40 + 10 * round_
+        assert all(found[i] == "n+" for i in rows) and found[round_] == f"k{round_}++"
+    assert attempts > 16, "no writer ever lost a race"
+    table.run("validate", NAME)
