@@ -164,17 +164,20 @@ frz_code ipc_body_add_batch(ipc_body *body, const ipc_field *root, const struct 
 frz_code ipc_body_add_values(ipc_body *body, const ipc_field *field,
                              const struct ArrowArray *values, frz_error *err);
 
-/* ---- a file written batch by batch (arrow_ipc_write.c) ---- */
+/* ---- scratch files, written batch by batch (arrow_ipc_write.c) and read again ---- */
 
 typedef struct ipc_sink ipc_sink;
 
-/* A new file in the stream format, not compressed and not synced. */
-frz_code ipc_sink_open(const frz_env *env, const char *location, const struct ArrowSchema *schema,
+/* Append a stream, not compressed, to a scratch file, which outlives the sink. */
+frz_code ipc_sink_open(const frz_env *env, frz_scratch *scratch, const struct ArrowSchema *schema,
                        ipc_sink **out, frz_error *err);
 frz_code ipc_sink_write(ipc_sink *sink, const struct ArrowArray *batch, frz_error *err);
-/* Frees in any case; a file that could not be finished may be left. */
-frz_code ipc_sink_finish(ipc_sink *sink, uint64_t *bytes, frz_error *err);
-void ipc_sink_abort(ipc_sink *sink); /* removes the file; NULL is fine */
+/* Frees in any case. */
+frz_code ipc_sink_finish(ipc_sink *sink, frz_error *err);
+void ipc_sink_abort(ipc_sink *sink); /* NULL is fine */
+/* The stream in bytes [from, to) of a scratch file (arrow_ipc_read.c). */
+frz_code ipc_scratch_open(const frz_env *env, const frz_scratch *scratch, uint64_t from,
+                          uint64_t to, struct ArrowArrayStream *out, frz_error *err);
 
 /* ---- messages of a file (arrow_ipc_message.c) ---- */
 

@@ -309,18 +309,20 @@ out:
     return frz_context(err, rc, "reading %s", frz_file_location(r->file));
 }
 
-frz_code frz_ipc_open(const frz_env *env, const char *location, struct ArrowArrayStream *out,
-                      frz_error *err)
+/* file moves, also on failure */
+static frz_code open_file_stream(const frz_env *env, frz_file *file, struct ArrowArrayStream *out,
+                                 frz_error *err)
 {
     static const frz_stream_ops ops = {read_schema, read_next, reader_free};
     frz_code rc = FRZ_OK;
     ipc_reader *r = frz_alloc_zero(env, 1, sizeof *r);
     if (r == NULL) {
+        frz_file_close(file);
         return frz_fail_nomem(err, sizeof *r);
     }
     r->env = r->reading.env = env;
+    r->file = file;
     frz_arena_init(&r->arena, env, FRZ_ARENA_NO_LIMIT);
-    FRZ_TRY(frz_file_open(env, location, &r->file, err));
     FRZ_TRY(reader_open(r, err));
     ipc_reader *moved = r;
     r = NULL;
@@ -328,4 +330,20 @@ frz_code frz_ipc_open(const frz_env *env, const char *location, struct ArrowArra
 out:
     reader_free(r);
     return rc;
+}
+
+frz_code frz_ipc_open(const frz_env *env, const char *location, struct ArrowArrayStream *out,
+                      frz_error *err)
+{
+    frz_file *file = NULL;
+    frz_code rc = frz_file_open(env, location, &file, err);
+    return rc == FRZ_OK ? open_file_stream(env, file, out, err) : rc;
+}
+
+frz_code ipc_scratch_open(const frz_env *env, const frz_scratch *scratch, uint64_t from,
+                          uint64_t to, struct ArrowArrayStream *out, frz_error *err)
+{
+    frz_file *file = NULL;
+    frz_code rc = frz_scratch_file(env, scratch, from, to, &file, err);
+    return rc == FRZ_OK ? open_file_stream(env, file, out, err) : rc;
 }

@@ -525,19 +525,18 @@ out:
     return rc;
 }
 
-static frz_code write_to_file(void *ctx, const void *bytes, size_t len, frz_error *err)
-{
-    return frz_file_append(ctx, bytes, len, err);
-}
-
-/* ---- a file, batch by batch ---- */
+/* ---- a scratch file, batch by batch ---- */
 
 struct ipc_sink {
     ipc_writer writer;
-    frz_file_writer *file;
 };
 
-frz_code ipc_sink_open(const frz_env *env, const char *location, const struct ArrowSchema *schema,
+static frz_code write_to_scratch(void *ctx, const void *bytes, size_t len, frz_error *err)
+{
+    return frz_scratch_append(ctx, bytes, len, err);
+}
+
+frz_code ipc_sink_open(const frz_env *env, frz_scratch *scratch, const struct ArrowSchema *schema,
                        ipc_sink **out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
@@ -546,9 +545,8 @@ frz_code ipc_sink_open(const frz_env *env, const char *location, const struct Ar
         return frz_fail_nomem(err, sizeof *sink);
     }
     writer_start(&sink->writer, env, NULL);
-    FRZ_TRY(frz_file_create(env, location, &sink->file, err));
-    sink->writer.write = write_to_file;
-    sink->writer.ctx = sink->file;
+    sink->writer.write = write_to_scratch;
+    sink->writer.ctx = scratch;
     FRZ_TRY(writing(writer_init(&sink->writer, schema, err), err));
     FRZ_TRY(writing(put_head(&sink->writer, err), err));
     *out = sink;
@@ -563,19 +561,10 @@ frz_code ipc_sink_write(ipc_sink *sink, const struct ArrowArray *batch, frz_erro
     return writing(put_batch(&sink->writer, batch, err), err);
 }
 
-frz_code ipc_sink_finish(ipc_sink *sink, uint64_t *bytes, frz_error *err)
+frz_code ipc_sink_finish(ipc_sink *sink, frz_error *err)
 {
-    frz_code rc = FRZ_OK;
-    const frz_env *env = sink->writer.env;
-    frz_file_writer *file = sink->file;
-    FRZ_TRY(writing(put_tail(&sink->writer, err), err));
-    *bytes = frz_file_writer_size(file);
-    sink->file = NULL; /* freed in any case */
-    rc = frz_file_finish(file, false, err);
-out:
-    frz_file_abort(sink->file);
-    writer_reset(&sink->writer);
-    frz_free(env, sink);
+    frz_code rc = writing(put_tail(&sink->writer, err), err);
+    ipc_sink_abort(sink);
     return rc;
 }
 
@@ -583,10 +572,16 @@ void ipc_sink_abort(ipc_sink *sink)
 {
     if (sink != NULL) {
         const frz_env *env = sink->writer.env;
-        frz_file_abort(sink->file);
         writer_reset(&sink->writer);
         frz_free(env, sink);
     }
+}
+
+/* ---- a file, all at once ---- */
+
+static frz_code write_to_file(void *ctx, const void *bytes, size_t len, frz_error *err)
+{
+    return frz_file_append(ctx, bytes, len, err);
 }
 
 frz_code frz_ipc_write_file(const frz_env *env, const char *location,

@@ -16,7 +16,9 @@ struct frz_file {
     void *handle;
     uint64_t size;
     char *location;
-    uint8_t *bytes; /* of a small file; else NULL */
+    uint8_t *bytes;             /* of a small file; else NULL */
+    const frz_scratch *scratch; /* borrowed: it holds the bytes, and there is no handle */
+    uint64_t from;              /* where in it */
 };
 
 struct frz_file_writer {
@@ -74,14 +76,32 @@ out:
     return rc;
 }
 
+frz_code frz_scratch_file(const frz_env *env, const frz_scratch *scratch, uint64_t from,
+                          uint64_t to, frz_file **out, frz_error *err)
+{
+    assert(from <= to && to <= frz_scratch_size(scratch));
+    frz_file *file = frz_alloc_zero(env, 1, sizeof *file);
+    char *name = frz_strdup(env, FRZ_STR("a scratch file"));
+    if (file == NULL || name == NULL) {
+        frz_free(env, name);
+        frz_free(env, file);
+        return frz_fail_nomem(err, sizeof *file);
+    }
+    *file = (frz_file){
+        .env = env, .size = to - from, .location = name, .scratch = scratch, .from = from};
+    *out = file;
+    return FRZ_OK;
+}
+
 void frz_file_close(frz_file *file)
 {
     if (file == NULL) {
         return;
     }
     const frz_env *env = file->env;
-    /* nothing was written, so a failing close loses nothing */
-    (void)env->storage.close(env->storage.ctx, file->handle, NULL);
+    if (file->scratch == NULL) { /* nothing was written, so a failing close loses nothing */
+        (void)env->storage.close(env->storage.ctx, file->handle, NULL);
+    }
     frz_free(env, file->bytes);
     frz_free(env, file->location);
     frz_free(env, file);
@@ -105,7 +125,7 @@ frz_code frz_file_cache_key(const frz_file *file, const char *kind, frz_str *out
     size_t kind_len = strlen(kind) + 1;
     size_t location_len = strlen(file->location) + 1;
     *out = (frz_str){NULL, 0};
-    if (env->storage.identity != NULL) {
+    if (file->scratch == NULL && env->storage.identity != NULL) {
         id_len = env->storage.identity(env->storage.ctx, file->handle, id, sizeof id);
     }
     assert(id_len <= sizeof id);
@@ -137,6 +157,9 @@ frz_code frz_file_read(const frz_file *file, uint64_t offset, void *buf, size_t 
     if (file->bytes != NULL) {
         memcpy(buf, file->bytes + offset, len);
         return FRZ_OK;
+    }
+    if (file->scratch != NULL) {
+        return frz_scratch_read(file->scratch, file->from + offset, buf, len, err);
     }
     count(&env->counters->bytes_read, len);
     frz_code rc = env->storage.read_at(env->storage.ctx, file->handle, offset, buf, len, err);

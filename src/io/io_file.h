@@ -87,6 +87,9 @@ frz_code frz_scratch_append(frz_scratch *scratch, const void *bytes, size_t len,
 /* Bytes that were appended. */
 frz_code frz_scratch_read(const frz_scratch *scratch, uint64_t offset, void *buf, size_t len,
                           frz_error *err);
+/* Its bytes [from, to) as a file, which the scratch file outlives. */
+frz_code frz_scratch_file(const frz_env *env, const frz_scratch *scratch, uint64_t from,
+                          uint64_t to, frz_file **out, frz_error *err);
 
 /* The local file system as a storage (io_local.c). */
 extern const frz_storage frz_storage_local;

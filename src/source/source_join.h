@@ -16,8 +16,9 @@
 #include "scan/scan_key_set.h"
 #include "source/source.h"
 
-#define JOIN_WAYS 16      /* files that rows are dealt to at a time */
-#define JOIN_LEVELS_MAX 8 /* more would not tell keys apart that these do not */
+#define JOIN_WAYS 16       /* files that rows are dealt to at a time */
+#define JOIN_LEVELS_MAX 8  /* more would not tell keys apart that these do not */
+#define JOIN_FILES_MAX 256 /* all are open; parts of a source beyond them take more memory */
 
 /* ---- keys of a batch ---- */
 
@@ -64,18 +65,16 @@ size_t join_table_bytes(int64_t rows, size_t bytes, size_t key_count);
 
 /* Rows of the source whose keys have something in common. */
 typedef struct join_part {
-    char *location;
-    ipc_sink *sink; /* while it is written */
+    frz_scratch *file; /* NULL: no rows */
+    ipc_sink *sink;    /* while it is written */
     int64_t rows;
-    uint64_t bytes;
     int level; /* how often its rows were dealt */
 } join_part;
 
 /* Matches in the order of the target's rows: file, row, number, columns. */
 typedef struct join_run {
-    char *location;
-    ipc_sink *sink;
-    uint64_t bytes;
+    uint64_t from, to; /* where it is among the others */
+    ipc_sink *sink;    /* while it is written; NULL afterwards, too, if nothing was found */
     struct ArrowArrayStream stream; /* while it is read */
     struct ArrowArray batch;
     int64_t at; /* in the batch */
@@ -100,6 +99,7 @@ struct frz_join {
     bool spilled;
     join_part *parts;
     size_t part_count, part_capacity;
+    frz_scratch *run_file; /* of all runs, which are written one behind the other */
     join_run *runs;
     size_t run_count, run_capacity;
     struct ArrowArrayStream rest; /* the part that is read for rows that nobody marked, */

@@ -1,7 +1,7 @@
 /*
  * Rows of a source on disk. Parts hold the rows whose keys' hashes have some digits in common; runs
- * hold what was found for the target's rows, in the order of these. All are files of Arrow messages
- * with names of their own, which are gone when the join is.
+ * hold what was found for the target's rows, in the order of these. All are Arrow streams in
+ * scratch files: one for each part, one for all runs.
  */
 #include "source/source_join.h"
 
@@ -10,65 +10,35 @@
 
 /* ---- files ---- */
 
-static frz_code new_location(const frz_env *env, char **out, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    char uuid[FRZ_UUID_TEXT];
-    const char *folder = frz_variable(env, "TMPDIR");
-    frz_buf path = FRZ_BUF_INIT(env, FRZ_BUF_NO_LIMIT);
-    folder = folder == NULL || folder[0] == '\0' ? "/tmp" : folder;
-    FRZ_TRY(frz_uuid_text(env, uuid, err));
-    FRZ_TRY(frz_buf_printf(&path, err, "%s/frazil-%s.arrows", folder, uuid));
-    *out = frz_strdup(env, frz_buf_view(&path));
-    rc = *out == NULL ? frz_fail_nomem(err, path.len) : FRZ_OK;
-out:
-    frz_buf_reset(&path);
-    return rc;
-}
-
-static frz_code open_sink(const frz_join *join, const frz_type *type, char **location,
+/* A stream behind what is in a file, which is made if it is not there. */
+static frz_code open_sink(const frz_join *join, const frz_type *type, frz_scratch **file,
                           ipc_sink **out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     struct ArrowSchema schema = {0};
     FRZ_TRY(frz_type_to_arrow(join->env, type, &schema, err));
-    FRZ_TRY(new_location(join->env, location, err));
-    rc = ipc_sink_open(join->env, *location, &schema, out, err);
-    if (rc != FRZ_OK) { /* there is no such file */
-        frz_free(join->env, *location);
-        *location = NULL;
+    if (*file == NULL) {
+        FRZ_TRY(frz_scratch_open(join->env, file, err));
     }
-    frz_context(err, rc, "keeping rows of \"%.*s\" on disk", FRZ_STR_ARG(join->source->name));
+    FRZ_TRY(ipc_sink_open(join->env, *file, &schema, out, err));
 out:
     frz_schema_release(&schema);
-    return rc;
+    return frz_context(err, rc, "keeping rows of \"%.*s\" on disk",
+                       FRZ_STR_ARG(join->source->name));
 }
 
-static void remove_file(const frz_env *env, char **location)
-{
-    if (*location != NULL) {
-        (void)frz_file_remove(env, *location, NULL);
-        frz_free(env, *location);
-        *location = NULL;
-    }
-}
-
-static void drop_sink(const frz_env *env, ipc_sink **sink, char **location)
-{
-    if (*sink != NULL) {
-        ipc_sink_abort(*sink);
-        *sink = NULL;
-        frz_free(env, *location); /* removed already */
-        *location = NULL;
-    }
-    remove_file(env, location);
-}
-
-static frz_code finish_sink(ipc_sink **sink, uint64_t *bytes, frz_error *err)
+static frz_code finish_sink(ipc_sink **sink, frz_error *err)
 {
     ipc_sink *last = *sink;
     *sink = NULL; /* freed in any case */
-    return last == NULL ? FRZ_OK : ipc_sink_finish(last, bytes, err);
+    return last == NULL ? FRZ_OK : ipc_sink_finish(last, err);
+}
+
+static void drop_part(join_part *part)
+{
+    ipc_sink_abort(part->sink);
+    frz_scratch_close(part->file);
+    *part = (join_part){.level = part->level};
 }
 
 frz_code join_stream_next(struct ArrowArrayStream *stream, struct ArrowArray *out, frz_error *err)
@@ -125,7 +95,7 @@ static frz_code write_part(frz_join *join, join_part *part, const struct ArrowAr
         return FRZ_OK;
     }
     if (part->sink == NULL) {
-        FRZ_TRY(open_sink(join, join->type, &part->location, &part->sink, err));
+        FRZ_TRY(open_sink(join, join->type, &part->file, &part->sink, err));
     }
     FRZ_TRY(frz_array_filter(join->env, join->type, batch, bits, count, &rows, err));
     FRZ_TRY(ipc_sink_write(part->sink, &rows, err));
@@ -167,7 +137,7 @@ out:
 frz_code join_spill_close(frz_join *join, size_t first_part, frz_error *err)
 {
     for (size_t i = first_part; i < first_part + JOIN_WAYS; i++) {
-        frz_code rc = finish_sink(&join->parts[i].sink, &join->parts[i].bytes, err);
+        frz_code rc = finish_sink(&join->parts[i].sink, err);
         if (rc != FRZ_OK) {
             return rc;
         }
@@ -178,16 +148,26 @@ frz_code join_spill_close(frz_join *join, size_t first_part, frz_error *err)
 frz_code join_part_open(const frz_join *join, const join_part *part, struct ArrowArrayStream *out,
                         frz_error *err)
 {
-    return frz_ipc_open(join->env, part->location, out, err);
+    return ipc_scratch_open(join->env, part->file, 0, frz_scratch_size(part->file), out, err);
 }
 
 /* ---- parts that are too large are dealt again ---- */
 
+static size_t count_files(const frz_join *join)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < join->part_count; i++) {
+        count += join->parts[i].file != NULL;
+    }
+    return count;
+}
+
 static bool is_too_large(const frz_join *join, const join_part *part)
 {
+    size_t bytes = (size_t)frz_scratch_size(part->file);
     return part->level < JOIN_LEVELS_MAX && part->rows > 1 &&
-           join_table_bytes(part->rows, (size_t)part->bytes, join->options.key_count) >
-               join->memory;
+           join_table_bytes(part->rows, bytes, join->options.key_count) > join->memory &&
+           count_files(join) + JOIN_WAYS <= JOIN_FILES_MAX;
 }
 
 static frz_code deal_again(frz_join *join, size_t place, frz_error *err)
@@ -209,8 +189,7 @@ static frz_code deal_again(frz_join *join, size_t place, frz_error *err)
     FRZ_TRY(rc);
     FRZ_TRY(join_spill_close(join, first, err));
     close_stream(&stream);
-    remove_file(join->env, &join->parts[place].location);
-    join->parts[place].rows = 0;
+    drop_part(&join->parts[place]);
 out:
     join_keys_reset(&keys);
     frz_array_release(&batch);
@@ -296,7 +275,7 @@ static frz_code write_run(frz_join *join, join_run *run, const run_rows *rows, f
         return FRZ_OK;
     }
     if (run->sink == NULL) {
-        FRZ_TRY(open_sink(join, join->run_type, &run->location, &run->sink, err));
+        FRZ_TRY(open_sink(join, join->run_type, &join->run_file, &run->sink, err));
     }
     FRZ_TRY(fill_longs(join->env, rows->count, &files, &columns[RUN_FILE], err));
     FRZ_TRY(fill_longs(join->env, rows->count, &positions, &columns[RUN_ROW], err));
@@ -390,6 +369,11 @@ out:
     return frz_context(err, rc, "reading the keys of %.*s", FRZ_STR_ARG(entry->location));
 }
 
+static uint64_t run_bytes(const frz_join *join)
+{
+    return join->run_file == NULL ? 0 : frz_scratch_size(join->run_file);
+}
+
 static frz_code match_part(frz_join *join, size_t place, const frz_join_target *target,
                            frz_error *err)
 {
@@ -398,11 +382,13 @@ static frz_code match_part(frz_join *join, size_t place, const frz_join_target *
     FRZ_TRY(FRZ_GROW(join->env, &join->runs, &join->run_capacity, join->run_count, err));
     join_run *run = &join->runs[join->run_count++];
     *run = (join_run){0};
+    run->from = run_bytes(join);
     for (size_t i = 0; i < target->entry_count; i++) {
         FRZ_TRY(match_file(join, run, target, i, err));
     }
-    FRZ_TRY(finish_sink(&run->sink, &run->bytes, err));
-    if (run->location == NULL) {
+    FRZ_TRY(finish_sink(&run->sink, err));
+    run->to = run_bytes(join);
+    if (run->from == run->to) {
         join->run_count--; /* nothing was found */
     }
 out:
@@ -423,7 +409,8 @@ frz_code join_spill_match(frz_join *join, const frz_join_target *target, frz_err
                                                     : match_part(join, i, target, err));
     }
     for (size_t i = 0; i < join->run_count; i++) {
-        FRZ_TRY(frz_ipc_open(join->env, join->runs[i].location, &join->runs[i].stream, err));
+        join_run *run = &join->runs[i];
+        FRZ_TRY(ipc_scratch_open(join->env, join->run_file, run->from, run->to, &run->stream, err));
     }
 out:
     return rc;
@@ -530,16 +517,18 @@ void join_spill_forget_runs(frz_join *join)
         join_run *run = &join->runs[i];
         frz_array_release(&run->batch);
         close_stream(&run->stream);
-        drop_sink(join->env, &run->sink, &run->location);
+        ipc_sink_abort(run->sink);
     }
     join->run_count = 0;
+    frz_scratch_close(join->run_file);
+    join->run_file = NULL;
 }
 
 void join_spill_reset(frz_join *join)
 {
     join_spill_forget_runs(join);
     for (size_t i = 0; i < join->part_count; i++) {
-        drop_sink(join->env, &join->parts[i].sink, &join->parts[i].location);
+        drop_part(&join->parts[i]);
     }
     join->part_count = 0;
     frz_free(join->env, join->runs);

@@ -4,7 +4,10 @@ import datetime
 import decimal
 import json
 import random
+import resource
 import subprocess
+import time
+from pathlib import Path
 
 import duckdb
 import pyarrow as pa
@@ -382,6 +385,47 @@ def test_values_of_every_kind_by_key_and_position(warehouse, tmp_path):
     warehouse.run("update", NAME, "--columns", ",".join(kinds), "--from", path, "--by", "position")
     assert as_arrow(warehouse, tmp_path).to_pylist() == new.to_pylist()
     warehouse.run("validate", NAME)
+
+
+# ---- rows on disk ----
+
+
+def spilled(process, folder):
+    """The files in a folder that a process has open: those without a name any more, and all modes."""
+    found = []
+    for link in Path(f"/proc/{process.pid}/fd").iterdir():
+        try:
+            if str(link.readlink()).startswith(str(folder)):
+                found.append(link.stat().st_mode & 0o777)
+        except FileNotFoundError:  # closed meanwhile
+            pass
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="there is no /proc")
+def test_rows_on_disk_are_private_and_go_with_the_process(table, tmp_path, monkeypatch):
+    monkeypatch.setenv("FRZ_JOIN_MEMORY", "100000")
+    path = write(tmp_path, "s.parquet", small(list(range(400_000))))
+    process = subprocess.Popen([str(BUILD / "bin" / "frazil"), "--warehouse", str(table.folder), "sql",
+                                f"UPDATE {NAME} SET e = s.e FROM '{path}' s WHERE t.id = s.id"])
+    while process.poll() is None and not (modes := spilled(process, tmp_path / "spills")):
+        time.sleep(0.001)
+    assert process.poll() is None, "it ended before it could be looked at"
+    process.kill()
+    process.wait()
+    assert set(modes) == {0o600}
+    assert list((tmp_path / "spills").iterdir()) == []
+
+
+def test_rows_on_disk_lie_in_few_files(table, tmp_path, monkeypatch):
+    """However little memory there is."""
+    monkeypatch.setenv("FRZ_JOIN_MEMORY", "1")
+    path = write(tmp_path, "s.parquet", small(list(range(3000))))
+    limit = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (400, 400))
+    subprocess.run([str(BUILD / "bin" / "frazil"), "--warehouse", str(table.folder), "sql",
+                    f"UPDATE {NAME} SET e = s.e FROM '{path}' s WHERE t.id = s.id"],
+                   check=True, preexec_fn=limit, capture_output=True)
+    assert [row["e"] for row in scan(table)] == [1000.0 + i for i in range(100)]
 
 
 # ---- two writers ----
