@@ -75,7 +75,8 @@ struct update_source {
     /* for each attempt */
     frz_bound_expr **keys; /* of the table */
     size_t key_count;
-    const frz_type *key_type; /* what they read */
+    const frz_bound_expr *guard; /* the plan's filter of rows whose keys are computed; NULL: all */
+    const frz_type *key_type;    /* what keys and guard read */
     frz_join_target target;
     /* by position: rows that were read, and so far were not used */
     struct ArrowArray batch;

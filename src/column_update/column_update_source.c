@@ -304,10 +304,28 @@ out:
     return frz_context(err, rc, "reading \"%.*s\"", FRZ_STR_ARG(source->rows.name));
 }
 
+/* Behind count ids those of an expression that are not among them; there is room. */
+static void add_ids(const frz_bound_expr *expr, int32_t *ids, size_t *count)
+{
+    size_t n = 0;
+    const int32_t *fields = frz_bound_expr_fields(expr, &n);
+    for (size_t k = 0; k < n; k++) {
+        bool known = false;
+        for (size_t j = 0; j < *count; j++) {
+            known = known || ids[j] == fields[k];
+        }
+        ids[*count] = fields[k];
+        *count += !known;
+    }
+}
+
 static frz_code bind_key_type(update_source *source, frz_arena *arena, const frz_type *projectable,
                               frz_error *err)
 {
     size_t room = 0, count = 0, n = 0;
+    if (source->guard != NULL) {
+        frz_bound_expr_fields(source->guard, &room);
+    }
     for (size_t i = 0; i < source->key_count; i++) {
         frz_bound_expr_fields(source->keys[i], &n);
         room += n;
@@ -317,15 +335,10 @@ static frz_code bind_key_type(update_source *source, frz_arena *arena, const frz
         return frz_fail_nomem(err, room * sizeof *ids);
     }
     for (size_t i = 0; i < source->key_count; i++) {
-        const int32_t *fields = frz_bound_expr_fields(source->keys[i], &n);
-        for (size_t k = 0; k < n; k++) {
-            bool known = false;
-            for (size_t j = 0; j < count; j++) {
-                known = known || ids[j] == fields[k];
-            }
-            ids[count] = fields[k];
-            count += !known;
-        }
+        add_ids(source->keys[i], ids, &count);
+    }
+    if (source->guard != NULL) {
+        add_ids(source->guard, ids, &count);
     }
     return frz_project_ids(arena, projectable, ids, count, &source->key_type, err);
 }
@@ -345,6 +358,7 @@ static frz_code bind_join(update_plan *plan, const frz_schema *schema, const frz
     }
     FRZ_TRY(frz_type_struct_of(&source->arena, &source->field, 1, &row_type, err));
     FRZ_TRY(bind_keys(source, parts, readable, row_type, of_source, err));
+    source->guard = plan->prune;
     FRZ_TRY(bind_key_type(source, &plan->arena, projectable, err));
     if (source->join == NULL || source->schema_id != schema->schema_id) {
         frz_bound_expr **keys = of_source;
@@ -447,6 +461,7 @@ frz_code update_source_start(update_source *source, const frz_commit_attempt *at
                           .entry_count = count,
                           .deletes = deletes,
                           .keys = source->keys,
+                          .filter = source->guard,
                           .key_type = source->by_position ? read_type : source->key_type};
     if (!source->by_position) {
         return frz_join_match(source->join, &source->target, err);

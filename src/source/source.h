@@ -108,9 +108,11 @@ typedef struct frz_join_target {
     const frz_table *table;
     const frz_entry *const *entries; /* in the order in which their rows will be asked for */
     size_t entry_count;
-    frz_delete_index *deletes;   /* NULL: there are no delete files */
-    frz_bound_expr *const *keys; /* as many as the source's, of the same types */
-    const frz_type *key_type;    /* what they read */
+    frz_delete_index *deletes;    /* NULL: there are no delete files */
+    frz_bound_expr *const *keys;  /* as many as the source's, of the same types */
+    const frz_bound_expr *filter; /* rows for which it is not true have no match, and their keys are
+                                     not computed; NULL: all have keys */
+    const frz_type *key_type;     /* what keys and filter read */
 } frz_join_target;
 
 /* Rows of an array of a type, in the order of their places. */

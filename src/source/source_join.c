@@ -291,6 +291,29 @@ frz_code frz_join_match(frz_join *join, const frz_join_target *target, frz_error
     return join->spilled ? join_spill_match(join, target, err) : FRZ_OK;
 }
 
+frz_code join_target_keyed(const frz_join *join, const frz_join_target *target,
+                           const frz_type *type, const frz_batch *batch, const uint8_t *live,
+                           uint8_t **out, frz_error *err)
+{
+    int64_t selected = 0;
+    size_t bytes = frz_bitmap_bytes(batch->array.length) + 8;
+    if (target->filter == NULL) {
+        return FRZ_OK;
+    }
+    uint8_t *bits = frz_alloc_zero(join->env, 1, bytes);
+    if (bits == NULL) {
+        return frz_fail_nomem(err, bytes);
+    }
+    frz_code rc = frz_expr_select(target->filter, type, &batch->array, batch->first_row, live, bits,
+                                  &selected, err);
+    if (rc == FRZ_OK) {
+        *out = bits;
+        bits = NULL;
+    }
+    frz_free(join->env, bits);
+    return rc;
+}
+
 /* Find the places of a batch's rows among values; these are borrowed from the table, or made. */
 static frz_code find_places(frz_join *join, const join_keys *keys, size_t place,
                             const frz_batch *batch, int64_t *places, struct ArrowArray *made,
@@ -358,6 +381,7 @@ frz_code frz_join_rows_of(frz_join *join, const frz_join_target *target, size_t 
     const struct ArrowArray *values = NULL;
     frz_joined joined = {0};
     size_t bytes = frz_bitmap_bytes(length) + 8;
+    uint8_t *keyed = NULL;
     int64_t *places = frz_alloc_zero(join->env, (size_t)length, sizeof *places);
     joined.found = frz_alloc_zero(join->env, 1, bytes);
     joined.numbers = frz_alloc_zero(join->env, (size_t)length, sizeof *joined.numbers);
@@ -365,6 +389,8 @@ frz_code frz_join_rows_of(frz_join *join, const frz_join_target *target, size_t 
         rc = frz_fail_nomem(err, (size_t)length * sizeof *places);
         goto out;
     }
+    FRZ_TRY(join_target_keyed(join, target, batch_type, batch, live, &keyed, err));
+    live = keyed == NULL ? live : keyed;
     FRZ_TRY(join_keys_init(&keys, join->env, target->keys, join->options.key_count, err));
     FRZ_TRY(join_keys_eval(&keys, batch_type, &batch->array, batch->first_row, live, err));
     FRZ_TRY(find_places(join, &keys, place, batch, places, &made, &values, err));
@@ -376,6 +402,7 @@ out:
     frz_joined_reset(join->env, &joined);
     frz_array_release(&made);
     join_keys_reset(&keys);
+    frz_free(join->env, keyed);
     frz_free(join->env, places);
     return rc;
 }

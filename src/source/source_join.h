@@ -133,6 +133,11 @@ frz_code join_wrap(const frz_join *join, const struct ArrowArray *rows, struct A
 /* Keys of a batch of the source, evaluated. */
 frz_code join_source_keys(const frz_join *join, const struct ArrowArray *rows, int64_t first,
                           join_keys *out, frz_error *err);
+/* Rows of a batch of the target that have keys: live ones (NULL: all) that the filter lets through.
+ * A bit for each, free with frz_free; NULL: those that are live. */
+frz_code join_target_keyed(const frz_join *join, const frz_join_target *target,
+                           const frz_type *type, const frz_batch *batch, const uint8_t *live,
+                           uint8_t **out, frz_error *err);
 /* FRZ_E_ARGUMENT "several rows of s have the key 7" */
 frz_code join_fail_twice(const frz_join *join, const join_keys *keys, int64_t row, frz_error *err);
 

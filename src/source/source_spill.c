@@ -313,7 +313,7 @@ static frz_code match_batch(frz_join *join, join_run *run, key_reader *reader, f
 {
     frz_code rc = FRZ_OK;
     int64_t length = batch->array.length;
-    uint8_t *live = NULL;
+    uint8_t *live = NULL, *keyed = NULL;
     int64_t *found = frz_alloc_zero(join->env, (size_t)length, sizeof *found);
     int64_t *matched = frz_alloc_zero(join->env, (size_t)length, sizeof *matched);
     run_rows rows = {
@@ -321,11 +321,13 @@ static frz_code match_batch(frz_join *join, join_run *run, key_reader *reader, f
     FRZ_TRY(found == NULL || matched == NULL ? frz_fail_nomem(err, 0) : FRZ_OK);
     FRZ_TRY(frz_live_bits(&reader->live, reader->read_type, batch, reader->target->key_type, &live,
                           err));
-    FRZ_TRY(join_keys_eval(&reader->keys, reader->read_type, &batch->array, batch->first_row, live,
+    FRZ_TRY(join_target_keyed(join, reader->target, reader->read_type, batch, live, &keyed, err));
+    const uint8_t *asked = keyed == NULL ? live : keyed;
+    FRZ_TRY(join_keys_eval(&reader->keys, reader->read_type, &batch->array, batch->first_row, asked,
                            err));
     frz_key_set_find(join->table.set, reader->keys.columns, length, found);
     for (int64_t i = 0; i < length; i++) {
-        if (found[i] != FRZ_KEY_ABSENT && (live == NULL || frz_bit_get(live, i))) {
+        if (found[i] != FRZ_KEY_ABSENT && (asked == NULL || frz_bit_get(asked, i))) {
             matched[rows.count] = i;
             found[rows.count++] = found[i];
         }
@@ -333,6 +335,7 @@ static frz_code match_batch(frz_join *join, join_run *run, key_reader *reader, f
     FRZ_TRY(write_run(join, run, &rows, err));
 out:
     frz_free(join->env, live);
+    frz_free(join->env, keyed);
     frz_free(join->env, found);
     frz_free(join->env, matched);
     return rc;

@@ -329,6 +329,20 @@ def test_names(table, tmp_path):
         table, "sql", f"{update} n = s.q + 2147483647 FROM '{path}' s WHERE t.id = s.id")
 
 
+def test_a_condition_on_the_table_holds_before_keys_are_computed(table, tmp_path, monkeypatch):
+    path = write(tmp_path, "s.parquet", small([2, 3]))
+    for memory in ("", "10"):
+        if memory:
+            monkeypatch.setenv("FRZ_JOIN_MEMORY", memory)
+        report = table.sql(f"UPDATE {NAME} SET e = s.e FROM '{path}' s "
+                           "WHERE n <> 0 AND 6 / n = s.id AND n <> 7 / n")
+        assert report["rows"] == 2
+        assert [row["id"] for row in scan(table, "--where", "e >= 1000")] == [2, 3]
+        table.sql(f"UPDATE {NAME} SET e = 0 WHERE e >= 1000")
+        error = refused(table, "sql", f"UPDATE {NAME} SET e = s.e FROM '{path}' s WHERE 6 / n = s.id")
+        assert "division by zero at row 0" in error
+
+
 # ---- by position ----
 
 
