@@ -408,7 +408,9 @@ static void forget_all(update_job *job)
 {
     update_done_forget(job);
     job->plan.merge->rows_inserted = job->plan.merge->rows_deleted = 0;
-    frz_join_forget_marks(job->plan.source->join);
+    if (job->plan.source->join != NULL) { /* an attempt may end before there is one */
+        frz_join_forget_marks(job->plan.source->join);
+    }
 }
 
 /* What rules out data files. */
@@ -437,6 +439,20 @@ out:
     return rc;
 }
 
+/* If the table gives itself values, they are those of the version that is changed, and nothing that
+ * was computed from an earlier one holds. */
+static void follow_target(update_job *job, const frz_commit_attempt *attempt)
+{
+    update_source *source = job->plan.source;
+    if (source == NULL || !frz_source_follow(&source->rows, attempt->table)) {
+        return;
+    }
+    frz_join_free(source->join);
+    source->join = NULL;
+    update_done_forget(job);
+    job->moves.made_count = 0; /* the commit loop removes what is not used */
+}
+
 frz_code update_job_build(void *ctx, const frz_commit_attempt *attempt, frz_commit_plan *plan,
                           frz_error *err)
 {
@@ -449,6 +465,7 @@ frz_code update_job_build(void *ctx, const frz_commit_attempt *attempt, frz_comm
         forget_all(job);
     }
     update_plan_unbind(&job->plan);
+    follow_target(job, attempt);
     FRZ_TRY(frz_commit_scope_enter(&job->scope, attempt, "update", err));
     FRZ_TRY(update_plan_bind(&job->plan, &attempt->table->metadata, attempt->schema, err));
     if (job->apart && attempt->number == 1) {

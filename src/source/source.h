@@ -70,6 +70,9 @@ typedef struct frz_source {
 frz_code frz_source_init(frz_source *source, frz_catalog *catalog, const frz_row_source *what,
                          frz_error *err);
 void frz_source_reset(frz_source *source);
+/* The newest version of a table: if the source reads that table, it does so from now on as of this
+ * version. True: other rows may come than before. */
+bool frz_source_follow(frz_source *source, const frz_table *newest);
 /* False: a stream that was read before. */
 bool frz_source_is_readable(const frz_source *source);
 /* Read from the first row on: columns of the source's type, which live as long as the reading. */

@@ -157,6 +157,19 @@ out:
     return rc;
 }
 
+bool frz_source_follow(frz_source *source, const frz_table *newest)
+{
+    frz_table *before = source->table;
+    if (before == NULL || before->metadata.table_uuid.ptr == NULL ||
+        !frz_str_equal(before->metadata.table_uuid, newest->metadata.table_uuid)) {
+        return false;
+    }
+    bool moved = before->metadata.current_snapshot_id != newest->metadata.current_snapshot_id;
+    source->table = frz_table_ref((frz_table *)newest); /* one more owner is no change to it */
+    frz_table_unref(before);
+    return moved;
+}
+
 void frz_source_reset(frz_source *source)
 {
     if (source->env != NULL) {

@@ -464,3 +464,19 @@ def test_others_write_at_the_same_time(table, tmp_path):
             (i / 2 if i % 2 else float(round_ * i), i + round_ if i < 90 else i) for i in range(100)]
     assert attempts > 20, "no writer ever lost a race"
     table.run("validate", NAME)
+
+
+def test_a_table_joined_with_itself_loses_no_update(table):
+    text = f"UPDATE {NAME} AS t SET n = s.n + 1 FROM {NAME} AS s WHERE t.id = s.id"
+    attempts = 0
+    for _ in range(6):
+        running = [subprocess.Popen([str(BUILD / "bin" / "frazil"), "--warehouse", str(table.folder),
+                                     "--json", "sql", text], stdout=subprocess.PIPE, text=True)
+                   for _ in range(2)]
+        for process in running:
+            output, _ = process.communicate()
+            assert process.returncode == 0
+            attempts += json.loads(output)["attempts"]
+    assert [row["n"] for row in scan(table)] == [i + 12 for i in range(100)]
+    assert attempts > 12, "no writer ever lost a race"
+    table.run("validate", NAME)
