@@ -371,6 +371,15 @@ frz_code update_lineage_file(const update_plan *plan, const frz_commit_attempt *
                              const frz_entry *newest, const update_result *result, bool sync_each,
                              char **location, int64_t *bytes, frz_error *err);
 
+/* ---- values that only a partition tuple has (column_update_unstored.c) ---- */
+
+/* Write a column file of the identity columns that only the entry's tuple tells and the statement
+ * does not write. location: free with frz_free, also after a failure; NULL: there is no such
+ * column. ids: of the columns, in the attempt's arena. */
+frz_code update_unstored_file(const update_plan *plan, const frz_commit_attempt *attempt,
+                              const frz_entry *entry, bool sync_each, char **location,
+                              int64_t *bytes, update_ids *ids, frz_error *err);
+
 /* ---- what changes on an entry (column_update_entry.c); all of it in the arena ---- */
 
 /* Take ids out of all column files of an entry, and those that the schema has no more; drop files

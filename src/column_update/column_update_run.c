@@ -54,6 +54,25 @@ static frz_code lineage_entry(update_attempt *a, const frz_entry *entry, const u
     return rc;
 }
 
+/* Values that go with the tuple; field_id_count 0: none do. */
+static frz_code unstored_entry(update_attempt *a, const frz_entry *entry, frz_column_file *out,
+                               frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    char *location = NULL;
+    int64_t bytes = 0;
+    update_ids ids = {0};
+    *out = (frz_column_file){0};
+    FRZ_TRY(update_unstored_file(&a->job->plan, a->commit, entry, a->sync_each, &location, &bytes,
+                                 &ids, err));
+    if (location != NULL) {
+        FRZ_TRY(column_file_of(a->commit, location, bytes, ids.ids, ids.count, out, err));
+    }
+out:
+    frz_free(a->job->env, location);
+    return rc;
+}
+
 /* The column files of the new state, and their statistics. */
 static frz_code renew_files(update_attempt *a, const frz_entry *entry, const update_done *done,
                             frz_entry *modified, frz_error *err)
@@ -61,7 +80,7 @@ static frz_code renew_files(update_attempt *a, const frz_entry *entry, const upd
     frz_code rc = FRZ_OK;
     const update_result *result = &done->result;
     const update_plan *bound = &a->job->plan;
-    frz_column_file added[2];
+    frz_column_file added[3];
     size_t added_count = 1;
     bool lineage_holds = update_lineage_holds(done, entry) || result->rows == result->record_count;
     /* written is ascending, so the lineage column's id, the largest, is the last */
@@ -69,6 +88,10 @@ static frz_code renew_files(update_attempt *a, const frz_entry *entry, const upd
                            bound->written.count - (lineage_holds ? 0 : 1), &added[0], err));
     if (!lineage_holds) {
         FRZ_TRY(lineage_entry(a, entry, done, &added[added_count++], err));
+    }
+    if (result->leaves_partition) {
+        FRZ_TRY(unstored_entry(a, entry, &added[added_count], err));
+        added_count += added[added_count].field_id_count > 0;
     }
     FRZ_TRY(update_column_files(a->commit->arena, modified, &bound->schema_ids, &bound->written,
                                 added, added_count, err));

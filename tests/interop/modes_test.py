@@ -240,6 +240,52 @@ def test_rows_that_leave_their_partition(tmp_path, mode):
     place.run("validate", "db.t")
 
 
+def leave_out(path, columns):
+    """Write a file again without columns, and as long as it was."""
+    size, pad = path.stat().st_size, 1
+    table = pq.read_table(path, partitioning=None).drop_columns(columns).replace_schema_metadata()
+    for _ in range(4):
+        with pq.ParquetWriter(path, table.schema, store_schema=False) as writer:
+            writer.write_table(table)
+            writer.add_key_value_metadata({"pad": "x" * pad})
+        pad += size - path.stat().st_size
+    assert path.stat().st_size == size
+
+
+@pytest.mark.parametrize("mode", UPDATES)
+@pytest.mark.parametrize("where", ["", "WHERE id % 8 = 1"])
+def test_a_tuple_that_goes_leaves_the_values_that_only_it_had(tmp_path, mode, where):
+    """Columns q and r are in no data file, as in tables of Hive; r is required."""
+    place = Warehouse(tmp_path / "warehouse")
+    place.folder.mkdir()
+    catalog = SqlCatalog("frazil", uri=f"sqlite:///{place.folder}/catalog.db",
+                         warehouse=f"file://{place.folder}")
+    catalog.create_namespace("db")
+    schema = Schema(NestedField(1, "id", LongType()), NestedField(2, "r", StringType(), required=True),
+                    NestedField(3, "p", StringType()), NestedField(4, "q", StringType()))
+    table = catalog.create_table("db.t", schema, partition_spec=PartitionSpec(*(
+        PartitionField(i, 998 + i, IdentityTransform(), name) for i, name in ((2, "r"), (3, "p"), (4, "q")))))
+    rows = [{"id": i, "r": "rs"[i % 2], "p": "ab"[i % 2], "q": [None, "y"][i % 4 // 2]} for i in range(40)]
+    table.append(pa.Table.from_pylist(rows, schema=table.schema().as_arrow()))
+    for path in sorted((place.folder / "db" / "t").rglob("*.parquet")):
+        leave_out(path, ["q", "r"])
+    place.run("upgrade", "db.t", "--to", "4")
+    place.sql(f"ALTER TABLE db.t SET TBLPROPERTIES ('write.update.mode' = '{mode}')")
+    read = lambda *more: sorted((json.loads(line) for line in place.run(
+        "scan", "db.t", "--format", "jsonl", *more).splitlines()), key=lambda r: r["id"])
+    assert read() == rows
+    place.sql(f"UPDATE db.t SET p = 'z' {where}")
+    rows = [{**r, "p": "z" if where == "" or r["id"] % 8 == 1 else r["p"]} for r in rows]
+    assert read() == rows
+    assert read("--where", "q = 'y'") == [r for r in rows if r["q"] == "y"]
+    place.sql("UPDATE db.t SET q = 'x' WHERE id % 8 = 1")
+    rows = [{**r, "q": "x" if r["id"] % 8 == 1 else r["q"]} for r in rows]
+    assert read() == rows
+    place.run("compact", "db.t")
+    assert read() == rows
+    assert "nothing to remove" in place.run("remove-orphans", "db.t", "--older-than", "0s", "--force")
+
+
 def test_the_estimate_counts_a_file_for_each_partition(tmp_path):
     place = partitioned(tmp_path, "merge-on-read")
     estimate = explain(place, "UPDATE db.t SET x = x + 1 WHERE id < 3")["merge-on-read"]
