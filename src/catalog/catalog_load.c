@@ -4,6 +4,22 @@
 #include "catalog/catalog_internal.h"
 #include "meta/meta_table.h"
 
+/* A commit may remove old metadata files, also one that was current when the catalog was asked:
+ * then it names another by now. */
+static bool has_moved(frz_catalog *catalog, const frz_table_name *parts, char **location)
+{
+    char *newest = NULL;
+    bool moved = catalog->ops->get(catalog->ctx, parts, &newest, NULL) == FRZ_OK &&
+                 strcmp(newest, *location) != 0;
+    if (moved) {
+        frz_free(catalog->env, *location);
+        *location = newest;
+        newest = NULL;
+    }
+    frz_free(catalog->env, newest);
+    return moved;
+}
+
 static frz_code load_file(frz_catalog *catalog, const frz_table_name *parts, const char *name,
                           frz_table **out, frz_error *err)
 {
@@ -13,9 +29,13 @@ static frz_code load_file(frz_catalog *catalog, const frz_table_name *parts, con
     options.maps = catalog->maps;
     options.map_count = catalog->map_count;
     frz_code rc = catalog->ops->get(catalog->ctx, parts, &location, err);
-    if (rc == FRZ_OK) {
+    for (bool again = rc == FRZ_OK; again;) {
         rc = frz_table_open(catalog->env, location, &options, &table, err);
+        again = rc == FRZ_E_NOT_FOUND && has_moved(catalog, parts, &location);
         frz_context(err, rc, "table %s", name);
+        if (again) {
+            frz_error_reset(err);
+        }
     }
     if (rc == FRZ_OK) {
         table->pointer = frz_arena_strdup(&table->arena, frz_str_from(location));

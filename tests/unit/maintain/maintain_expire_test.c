@@ -233,6 +233,47 @@ static void expire__who_is_overtaken_starts_again(void **state)
     }
 }
 
+/* The metadata file that the catalog named is gone before it is opened. */
+static void expire__a_version_that_has_gone_is_loaded_anew(void **state)
+{
+    fixture f;
+    frz_table *newest = NULL, *table = NULL;
+    frz_sql_result result = {0};
+    fixture_open(&f, state);
+    sql(&f, "ALTER TABLE " TEST_NAME " SET TBLPROPERTIES ("
+            "'write.metadata.delete-after-commit.enabled' = 'true', "
+            "'write.metadata.previous-versions-max' = '1')");
+    f.overtaken = true;
+    assert_ok(frz_catalog_load_table(&f.outer, TEST_NAME, &table, &f.t.err), &f.t.err);
+    assert_ok(frz_catalog_load_table(f.t.catalog, TEST_NAME, &newest, &f.t.err), &f.t.err);
+    assert_string_equal(table->metadata_location, newest->metadata_location);
+    assert_string_equal(table->pointer, newest->pointer);
+    sql(&f, "DELETE FROM " TEST_NAME " WHERE id = 3"); /* there is something to compact again */
+    f.overtaken = true;
+    assert_ok(
+        frz_sql_run(&f.outer, NULL, "UPDATE " TEST_NAME " SET id = id + 1", &result, &f.t.err),
+        &f.t.err);
+    assert_false(f.overtaken);
+    assert_clean(&f.t);
+    frz_table_unref(newest);
+    frz_table_unref(table);
+    fixture_close(&f);
+}
+
+/* The catalog names a file that is not there, and goes on to do so. */
+static void expire__a_missing_version_is_an_error(void **state)
+{
+    fixture f;
+    frz_table *table = NULL;
+    fixture_open(&f, state);
+    assert_ok(frz_catalog_load_table(&f.outer, TEST_NAME, &table, &f.t.err), &f.t.err);
+    assert_ok(frz_file_remove(f.t.env, table->metadata_location, &f.t.err), &f.t.err);
+    frz_table_unref(table);
+    assert_fails(frz_catalog_load_table(&f.outer, TEST_NAME, &table, &f.t.err), &f.t.err,
+                 FRZ_E_NOT_FOUND, ".metadata.json");
+    fixture_close(&f);
+}
+
 /* A file that is missing for another reason is told, and not looked for again. */
 static void expire__a_missing_file_is_an_error(void **state)
 {
@@ -262,6 +303,8 @@ int main(void)
         TEST_WITH_ENV(expire__a_lost_race_is_decided_anew),
         TEST_WITH_ENV(expire__a_rival_may_forbid_it),
         TEST_WITH_ENV(expire__who_is_overtaken_starts_again),
+        TEST_WITH_ENV(expire__a_version_that_has_gone_is_loaded_anew),
+        TEST_WITH_ENV(expire__a_missing_version_is_an_error),
         TEST_WITH_ENV(expire__a_missing_file_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
