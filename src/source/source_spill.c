@@ -502,7 +502,8 @@ frz_code join_spill_rows(frz_join *join, size_t file, int64_t first, int64_t cou
         FRZ_TRY(gather_run(&g, &join->runs[i], err));
     }
     FRZ_TRY(FRZ_GROW(join->env, &g.parts, &g.part_capacity, g.part_count, err));
-    FRZ_TRY(frz_array_nulls(join->env, join->type, 1, &g.parts[g.part_count++], err));
+    FRZ_TRY(frz_array_nulls(join->env, join->type, 1, &g.parts[g.part_count], err));
+    g.part_count++;
     FRZ_TRY(frz_array_concat(join->env, join->type, g.parts, g.part_count, values, err));
 out:
     for (size_t i = 0; i < g.part_count; i++) {

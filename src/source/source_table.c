@@ -198,7 +198,8 @@ frz_code join_table_finish(join_table *table, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     FRZ_TRY(FRZ_GROW(table->env, &table->batches, &table->capacity, table->count, err));
-    FRZ_TRY(frz_array_nulls(table->env, table->type, 1, &table->batches[table->count++], err));
+    FRZ_TRY(frz_array_nulls(table->env, table->type, 1, &table->batches[table->count], err));
+    table->count++;
     FRZ_TRY(frz_array_concat(table->env, table->type, table->batches, table->count, &table->values,
                              err));
     for (size_t i = 0; i < table->count; i++) {
