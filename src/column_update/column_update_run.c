@@ -489,7 +489,8 @@ frz_code update_job_build(void *ctx, const frz_commit_attempt *attempt, frz_comm
     }
     update_plan_unbind(&job->plan);
     follow_target(job, attempt);
-    FRZ_TRY(frz_commit_scope_enter(&job->scope, attempt, "update", err));
+    FRZ_TRY(frz_commit_scope_enter(&job->scope, attempt,
+                                   job->plan.merge != NULL ? "merge" : "update", err));
     FRZ_TRY(update_plan_bind(&job->plan, &attempt->table->metadata, attempt->schema, err));
     if (job->apart && attempt->number == 1) {
         FRZ_TRY(update_adopt(job, attempt, err));

@@ -27,6 +27,7 @@ MODES = {"write.update.mode": ["auto", "column-file", "copy-on-write", "merge-on
 
 class Table:
     def __init__(self, uri, folder):
+        self.folder = folder
         self.command = [str(BUILD / "bin" / "frazil"), "--catalog", uri, "--warehouse",
                         str(folder / "warehouse")]
         self.environment = {k: v for k, v in os.environ.items() if not k.startswith("FRAZIL_")}
@@ -105,6 +106,42 @@ def insert(rng, own):
     return ["sql", f"INSERT INTO db.t (k, n, x) VALUES {values}"], apply
 
 
+def source(rng, own, extra=()):
+    """A file of keys, some of them of rows that are there, and values: its path and {k: d}."""
+    values = {k: rng.randint(1, 9) for k in [*rng.sample(range(ROWS), 20), *extra]}
+    own["files"] += 1
+    path = own["folder"] / f"source-{own['number']}-{own['files']}.parquet"
+    pq.write_table(pa.table({"id": pa.array(values, pa.int64()),
+                             "d": pa.array(values.values(), pa.int64())}), path)
+    return path, values
+
+
+def update_from(rng, own):
+    path, values = source(rng, own)
+    def apply(rows, number):
+        for k in rows.keys() & values.keys():
+            rows[k][0], rows[k][2] = rows[k][0] + values[k], number
+    return ["sql", f"UPDATE db.t SET n = n + s.d FROM '{path}' s WHERE db.t.k = s.id"], apply
+
+
+def merge(rng, own):
+    """Updates, deletes and inserts at once."""
+    first = own["next"]
+    own["next"] += 3
+    path, values = source(rng, own, range(first, first + 3))
+    def apply(rows, number):
+        for k, d in values.items():
+            if k not in rows:
+                rows[k] = [d, 7, number]
+            elif d == 9:
+                del rows[k]
+            else:
+                rows[k][1], rows[k][2] = d, number
+    return ["sql", f"MERGE INTO db.t t USING '{path}' s ON t.k = s.id WHEN MATCHED AND s.d = 9 THEN "
+            "DELETE WHEN MATCHED THEN UPDATE SET x = s.d WHEN NOT MATCHED THEN INSERT (k, n, x) "
+            "VALUES (s.id, s.d, 7)"], apply
+
+
 def compact(rng, _):
     return ["compact", "db.t", *rng.choice([[], ["--columns"], ["--policy"]])], lambda *_: None
 
@@ -118,14 +155,14 @@ def set_mode(rng, _):
     return ["sql", f"ALTER TABLE db.t SET TBLPROPERTIES ('{key}' = '{rng.choice(MODES[key])}')"], None
 
 
-KINDS = [update_n] * 4 + [update_x] * 2 + [update_by_value] * 2 + [delete, insert, insert, compact,
-                                                                  expire, set_mode]
+KINDS = [update_n] * 4 + [update_x] * 2 + [update_by_value] * 2 + [update_from] * 2 + [merge] * 2 + [
+    delete, insert, insert, compact, expire, set_mode]
 
 
 def write(table, number, seed, end, done, failures):
     """What one process after the other does. done: (snapshot, apply) of what was committed."""
     rng = random.Random(seed * 100 + number)
-    own = {"next": (number + 1) * OWN}
+    own = {"next": (number + 1) * OWN, "number": number, "files": 0, "folder": table.folder}
     while time.monotonic() < end:
         arguments, apply = rng.choice(KINDS)(rng, own)
         outcome = table.start(*arguments, "--json")
