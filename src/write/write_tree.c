@@ -66,11 +66,11 @@ static size_t lower_bound(const tree_maker *m, size_t manifest, int64_t position
     return low;
 }
 
-static const frz_entry_change *find_change(const tree_maker *m, const frz_entry *entry)
+static const frz_entry_change *find_change(const tree_maker *m, size_t manifest, int64_t position)
 {
-    size_t i = lower_bound(m, entry->manifest, entry->position);
-    bool found = i < m->placed_count &&
-                 compare_places(entry->manifest, entry->position, m->by_place[i]->before) == 0;
+    size_t i = lower_bound(m, manifest, position);
+    bool found =
+        i < m->placed_count && compare_places(manifest, position, m->by_place[i]->before) == 0;
     return found ? m->by_place[i] : NULL;
 }
 
@@ -109,7 +109,7 @@ static frz_code add_after(tree_maker *m, frz_entry *after, frz_error *err)
 static frz_code take_root_entry(tree_maker *m, const frz_entry *entry, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    const frz_entry_change *change = find_change(m, entry);
+    const frz_entry_change *change = find_change(m, entry->manifest, entry->position);
     if (change == NULL) {
         return add_row(m, entry, FRZ_STATUS_EXISTING, err);
     }
@@ -267,9 +267,17 @@ out:
 
 /* ---- entries that become rows of the root ---- */
 
+/* What is asked of the entries of one manifest: while it is decided which are wanted, they do not
+ * say themselves where they are from. */
+typedef struct completion {
+    const tree_maker *m;
+    size_t manifest;
+} completion;
+
 static bool is_completed(void *ctx, const frz_entry *entry)
 {
-    const frz_entry_change *change = find_change(ctx, entry);
+    const completion *of = ctx;
+    const frz_entry_change *change = find_change(of->m, of->manifest, entry->position);
     return change != NULL && change->is_partial && !change->is_placed;
 }
 
@@ -280,12 +288,14 @@ static frz_code complete_changes(tree_maker *m, const manifest_changes *c, frz_e
     frz_entry_reader *reader = NULL;
     const frz_entry *entries = NULL;
     size_t count = 0;
-    const frz_entry_request request = {.stats = {.all = true}, .keep = is_completed, .keep_ctx = m};
+    completion of = {m, c->manifest};
+    const frz_entry_request request = {
+        .stats = {.all = true}, .keep = is_completed, .keep_ctx = &of};
     FRZ_TRY(frz_entry_reader_open(m->attempt->tree, c->manifest, &request, &reader, err));
     while ((rc = frz_entry_reader_next(reader, m->attempt->arena, &entries, &count, err)) ==
            FRZ_OK) {
         for (size_t i = 0; i < count; i++) {
-            const frz_entry_change *change = find_change(m, &entries[i]);
+            const frz_entry_change *change = find_change(m, c->manifest, entries[i].position);
             FRZ_TRY(frz_stats_overlay(m->attempt->arena, &entries[i], change->stats_ids,
                                       change->stats_id_count, change->after, err));
         }
