@@ -1,7 +1,7 @@
 /*
- * The n-th allocation of update, scan, import and compact fails: nothing leaks or crashes, the
- * error says out of memory, the table is the old or the new one. With FRAZIL_LONG set every n is
- * tried, else the first ones and then every seventh.
+ * The n-th allocation of what commits, and of scans, fails: nothing leaks or crashes, the error
+ * says out of memory, the table is the old or the new one. The first ones are tried, and then some
+ * of the others: many with FRAZIL_LONG.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,7 +85,8 @@ static int64_t run_once(frz_code (*run)(const frz_env *, const char *, frz_error
 
 static int64_t next_step(int64_t n)
 {
-    return getenv("FRAZIL_LONG") != NULL || n < 60 ? n + 1 : n + 7;
+    bool is_long = getenv("FRAZIL_LONG") != NULL;
+    return n < 40 ? n + 1 : is_long ? n + 5 : n + 5 + n / 8;
 }
 
 static void alloc__each_one_that_fails_is_reported_and_harms_nothing(void **state)

@@ -25,6 +25,8 @@ typedef enum fault_mode {
 void fault_arm(fault_mode mode, int64_t step);
 /* Steps counted since then. */
 int64_t fault_steps(void);
+/* The step to try after this one: each of the first ones, then each third; all with FRAZIL_LONG. */
+int64_t fault_next_step(int64_t step);
 /* True if the step was reached. */
 int fault_reached(void);
 

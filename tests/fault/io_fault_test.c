@@ -1,5 +1,5 @@
 /*
- * Each step of import, update and compact fails once, or the disk is full from a step on: the
+ * A step of what commits fails once, or the disk is full from a step on: the
  * operation fails with a clear error or did what it should, nothing leaks, the table is the old or
  * the new one and sound.
  */
@@ -38,7 +38,7 @@ static void fail_each_step(fault_mode mode)
     for (size_t s = 0; s < scenario_count; s++) {
         bool reached = true;
         int64_t failed = 0;
-        for (int64_t step = 1; reached; step++) {
+        for (int64_t step = 1; reached; step = fault_next_step(step)) {
             char folder[SCENARIO_PATH];
             int was_new = 0;
             frz_code rc;
@@ -99,7 +99,7 @@ static int fail_each_read(frz_code (*read)(const frz_env *, int64_t *, frz_error
 {
     bool reached = true;
     int failed = 0;
-    for (int64_t step = 1; reached; step++) {
+    for (int64_t step = 1; reached; step = fault_next_step(step)) {
         frz_error err = {0};
         frz_env_counters before, after;
         int64_t rows;
