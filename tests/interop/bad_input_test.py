@@ -253,7 +253,7 @@ def test_an_update_that_matches_no_row_says_so_and_makes_no_snapshot(place):
 # The text, the message, the line that is shown and the column (counted in characters) below which
 # the caret stands.
 PARSING = [
-    ("", "expected SELECT, UPDATE, DELETE, INSERT or ALTER TABLE, found the end", "", 0),
+    ("", "expected SELECT, UPDATE, DELETE, INSERT, MERGE or ALTER TABLE, found the end", "", 0),
     ("SELEKT id FROM db.t", "found SELEKT", "SELEKT id FROM db.t", 0),
     ("SELECT id, FROM db.t", "expected an expression, found FROM", "SELECT id, FROM db.t", 11),
     ("SELECT 'äöü€𝄞', ) FROM db.t", "found )", "SELECT 'äöü€𝄞', ) FROM db.t", 16),
@@ -295,7 +295,7 @@ def test_a_scan_condition_shows_the_place(place):
 
 
 def test_statements_of_others_are_unsupported(place):
-    for text in ("DROP TABLE db.t", "INSERT INTO db.t VALUES (1)",
+    for text in ("DROP TABLE db.t", "CREATE TABLE db.u (a int)",
                  "ALTER TABLE db.t RENAME TO db.u", "SELECT id FROM db.t ORDER BY id",
                  "SELECT DISTINCT i FROM db.t", "SELECT i, count(*) FROM db.t GROUP BY i"):
         place.refuses("sql", text, status=OTHER, says="unsupported: ")
