@@ -64,10 +64,38 @@ static void take__runs_end_where_their_numbers_do(void **state)
     frz_arena_reset(&arena);
 }
 
+/* One text for many rows of a join: its copies are more bytes than offsets of 32 bits can tell. */
+static void take__text_of_more_than_2_gib_is_refused(void **state)
+{
+    static const int64_t rows[MANY]; /* the first one each time */
+    const int32_t length = 1 << 16;
+    frz_arena arena;
+    frz_error err = {0};
+    ipc_field field = {.nullable = false};
+    const frz_take_part part = {.field = &field, .whole = true};
+    frz_buffer *buffers[3] = {NULL};
+    struct ArrowArray text, out = {.release = NULL};
+    frz_arena_init(&arena, *state, FRZ_ARENA_NO_LIMIT);
+    assert_ok(ipc_type_from_format(&arena, FRZ_STR("u"), &field.type, &err), &err);
+    assert_ok(frz_buffer_new(*state, 2 * sizeof(int32_t), &buffers[1], &err), &err);
+    assert_ok(frz_buffer_new(*state, (size_t)length, &buffers[2], &err), &err);
+    ((int32_t *)(void *)buffers[1]->data)[0] = 0;
+    ((int32_t *)(void *)buffers[1]->data)[1] = length;
+    memset(buffers[2]->data, 'x', (size_t)length);
+    assert_ok(frz_array_make(*state, 1, 0, buffers, 3, NULL, 0, &text, &err), &err);
+    assert_ok(frz_array_take(*state, &part, &text, rows, 10, &out, &err), &err);
+    frz_array_release(&out);
+    assert_fails(frz_array_take(*state, &part, &text, rows, MANY, &out, &err), &err, FRZ_E_LIMIT,
+                 "more than 2 GiB of text");
+    frz_array_release(&text);
+    frz_arena_reset(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST_WITH_ENV(take__runs_end_where_their_numbers_do),
+        TEST_WITH_ENV(take__text_of_more_than_2_gib_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
