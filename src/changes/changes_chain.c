@@ -13,18 +13,24 @@ static const frz_snapshot *parent_of(const frz_table *table, const frz_snapshot 
 static frz_code fail_unrelated(const frz_table *table, int64_t from, const frz_snapshot *last,
                                const frz_snapshot *stopped, frz_error *err)
 {
+    frz_code rc;
     if (frz_metadata_snapshot(&table->metadata, from) == NULL) {
-        return frz_fail(err, FRZ_E_NOT_FOUND, "the table has no snapshot %lld", (long long)from);
+        rc = frz_fail(err, FRZ_E_NOT_FOUND, "the table has no snapshot %lld", (long long)from);
+    } else if (stopped->parent_id != 0) {
+        rc = frz_fail(err, FRZ_E_NOT_FOUND,
+                      "snapshot %lld, the parent of snapshot %lld, has expired: the changes "
+                      "since snapshot %lld are not known",
+                      (long long)stopped->parent_id, (long long)stopped->snapshot_id,
+                      (long long)from);
+    } else {
+        return frz_fail(err, FRZ_E_ARGUMENT, "snapshot %lld is not an ancestor of snapshot %lld",
+                        (long long)from, (long long)last->snapshot_id);
     }
     if (stopped->parent_id != 0) {
-        return frz_fail(err, FRZ_E_NOT_FOUND,
-                        "snapshot %lld, the parent of snapshot %lld, has expired: the changes "
-                        "since snapshot %lld are not known",
-                        (long long)stopped->parent_id, (long long)stopped->snapshot_id,
-                        (long long)from);
+        frz_hint(err, "changes made after snapshot %lld are known",
+                 (long long)stopped->snapshot_id);
     }
-    return frz_fail(err, FRZ_E_ARGUMENT, "snapshot %lld is not an ancestor of snapshot %lld",
-                    (long long)from, (long long)last->snapshot_id);
+    return rc;
 }
 
 /* How many snapshots lie behind from, up to last. A circle of parents ends where it must have begun

@@ -262,8 +262,9 @@ static frz_code find_gone_dv(walk *w, frz_error *err)
     if (w->file->dv == NULL) {
         return FRZ_OK;
     }
-    FRZ_TRY(w->set->parent_expired ? change_fail_expired(w->set, err)
-                                   : change_open_tree(w->set, before, err));
+    FRZ_TRY(w->set->parent_expired
+                ? change_fail_expired(w->set, "what it had deleted is not known", err)
+                : change_open_tree(w->set, before, err));
     for (size_t i = 0; before->tree != NULL && i < frz_tree_manifest_count(before->tree) && !same;
          i++) {
         const frz_manifest_file *file = frz_tree_manifest(before->tree, i);
@@ -348,13 +349,21 @@ frz_code change_open_tree(change_set *set, change_side *side, frz_error *err)
                                err);
 }
 
-frz_code change_fail_expired(const change_set *set, frz_error *err)
+frz_code change_fail_expired(const change_set *set, const char *unknown, frz_error *err)
 {
-    return frz_fail(err, FRZ_E_NOT_FOUND,
-                    "snapshot %lld, the parent of snapshot %lld, has expired: what it had deleted "
-                    "is not known",
-                    (long long)set->after.snapshot->parent_id,
-                    (long long)set->after.snapshot->snapshot_id);
+    const frz_snapshot *after = set->after.snapshot;
+    frz_code rc = frz_fail(err, FRZ_E_NOT_FOUND,
+                           "snapshot %lld, the parent of snapshot %lld, has expired: %s",
+                           (long long)after->parent_id, (long long)after->snapshot_id, unknown);
+    if (after->first_row_id == FRZ_NO_VALUE) {
+        frz_hint(err, "changes made after snapshot %lld are known", (long long)after->snapshot_id);
+    } else {
+        frz_hint(err,
+                 "changes made after snapshot %lld are known; the rows that it inserted or updated "
+                 "are those with _last_updated_sequence_number = %lld",
+                 (long long)after->snapshot_id, (long long)after->sequence_number);
+    }
+    return rc;
 }
 
 frz_code change_set_open(const frz_table *table, const frz_schema *schema,

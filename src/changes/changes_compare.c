@@ -114,7 +114,9 @@ static frz_code check_parent(const change_set *set, const frz_entry *entry, frz_
 {
     bool matters = entry->is_legacy || !frz_tree_has_root(set->after.tree) ||
                    has_delete_files(set->after.tree);
-    return !set->parent_expired || !matters ? FRZ_OK : change_fail_expired(set, err);
+    return !set->parent_expired || !matters
+               ? FRZ_OK
+               : change_fail_expired(set, "what it had deleted is not known", err);
 }
 
 static frz_code open_side(change_set *set, change_side *side, frz_error *err)
@@ -236,11 +238,6 @@ static int64_t count_of(const frz_positions *set)
     return set == NULL ? 0 : (int64_t)frz_positions_count(set);
 }
 
-int64_t change_deletes_count(const change_deletes *deletes)
-{
-    return count_of(deletes->new) - count_of(deletes->old);
-}
-
 /* The first position of a set that is not in another; -1: there is none. */
 static int64_t first_beyond(const frz_positions *set, const frz_positions *other)
 {
@@ -275,11 +272,14 @@ out:
     return rc;
 }
 
-static bool same_vector(const frz_entry *a, const frz_entry *b)
+/* Both sides have one vector. */
+static frz_code same_vector(change_set *set, const change_file *file, bool *same, frz_error *err)
 {
+    const frz_entry *a = file->old, *b = file->new;
     const frz_deletion_vector *x = &a->deletion_vector, *y = &b->deletion_vector;
-    return a->has_deletion_vector && b->has_deletion_vector && x->offset == y->offset &&
-           x->size == y->size && x->cardinality == y->cardinality;
+    *same = a->has_deletion_vector && b->has_deletion_vector && x->offset == y->offset &&
+            x->size == y->size && x->cardinality == y->cardinality;
+    return *same ? change_same_location(set, x->location, y->location, same, err) : FRZ_OK;
 }
 
 frz_code change_is_untouched(change_set *set, const change_file *file, bool *untouched,
@@ -290,10 +290,7 @@ frz_code change_is_untouched(change_set *set, const change_file *file, bool *unt
     if (file->old->is_legacy) {
         return FRZ_OK;
     }
-    if (same_vector(file->old, file->new)) {
-        return change_same_location(set, file->old->deletion_vector.location,
-                                    file->new->deletion_vector.location, untouched, err);
-    }
+    FRZ_TRY(same_vector(set, file, untouched, err));
     if (!file->old->has_deletion_vector && !file->new->has_deletion_vector) {
         FRZ_TRY(open_side(set, &set->before, err));
         *untouched = set->before.deletes == NULL;
@@ -329,6 +326,78 @@ frz_code change_compare_deletes(change_set *set, const change_file *file, change
 out:
     change_deletes_reset(&deletes);
     return frz_context(err, rc, "changes of %.*s", FRZ_STR_ARG(file->location));
+}
+
+/* What the two vectors say of themselves, where no delete files can count. */
+static frz_code compare_cardinalities(const change_set *set, const change_file *file, int64_t *rows,
+                                      frz_error *err)
+{
+    int64_t old = file->old->deletion_vector.cardinality;
+    int64_t new = file->new->has_deletion_vector ? file->new->deletion_vector.cardinality : 0;
+    *rows = new - old;
+    return new >= old
+               ? FRZ_OK
+               : frz_fail(err, FRZ_E_CORRUPT,
+                          "%.*s: %lld rows are deleted in snapshot %lld and %lld in its child",
+                          FRZ_STR_ARG(file->location), (long long)old,
+                          (long long)set->after.snapshot->parent_id, (long long)new);
+}
+
+frz_code change_count_deletes(change_set *set, const change_file *file, int64_t *rows,
+                              frz_error *err)
+{
+    change_deletes deletes = {.old = NULL};
+    if (set->parent_expired && file->old->has_deletion_vector &&
+        !has_delete_files(set->after.tree)) {
+        return compare_cardinalities(set, file, rows, err);
+    }
+    frz_code rc = change_compare_deletes(set, file, &deletes, err);
+    *rows = count_of(deletes.new) - count_of(deletes.old);
+    change_deletes_reset(&deletes);
+    return rc;
+}
+
+/* ---- a parent that has expired ---- */
+
+static frz_code lists_file(change_set *set, const frz_entry *entry, frz_str location, bool *lists,
+                           frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    *lists = false;
+    for (size_t i = 0; rc == FRZ_OK && i < entry->column_file_count && !*lists; i++) {
+        rc = change_same_location(set, entry->column_files[i].location, location, lists, err);
+    }
+    return rc;
+}
+
+/* Whether all files of the old side are files of the new one. */
+static frz_code keeps_files(change_set *set, const change_file *file, bool *keeps, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const frz_entry *old = file->old, *new = file->new;
+    *keeps = new != NULL;
+    if (*keeps && old->has_deletion_vector) {
+        FRZ_TRY(same_vector(set, file, keeps, err));
+    }
+    for (size_t i = 0; i < old->column_file_count && *keeps; i++) {
+        FRZ_TRY(lists_file(set, new, old->column_files[i].location, keeps, err));
+    }
+out:
+    return rc;
+}
+
+frz_code change_check_before(change_set *set, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    bool keeps = true;
+    for (size_t i = 0; set->parent_expired && i < set->file_count && keeps; i++) {
+        if (set->files[i].old != NULL) {
+            FRZ_TRY(keeps_files(set, &set->files[i], &keeps, err));
+        }
+    }
+    rc = keeps ? FRZ_OK : change_fail_expired(set, "its rows are not known any more", err);
+out:
+    return rc;
 }
 
 frz_code change_set_moves_rows(change_set *set, bool *moves, frz_error *err)

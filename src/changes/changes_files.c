@@ -78,7 +78,7 @@ out:
 static frz_code put_pair(files_stream *s, change_set *set, const change_file *file, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    change_deletes deletes = {.old = NULL};
+    int64_t deleted = 0;
     files_row row = {.location = file->location, .record_count = file->new->record_count};
     FRZ_TRY(change_moved_fields(set, file, &row.ids, &row.id_count, err));
     if (row.id_count > 0) {
@@ -86,15 +86,14 @@ static frz_code put_pair(files_stream *s, change_set *set, const change_file *fi
         row.deleted_rows = FRZ_NO_VALUE;
         FRZ_TRY(put_row(s, &row, err));
     }
-    FRZ_TRY(change_compare_deletes(set, file, &deletes, err));
-    if (deletes.grew) {
+    FRZ_TRY(change_count_deletes(set, file, &deleted, err));
+    if (deleted > 0) {
         row.kind = "dv";
-        row.deleted_rows = change_deletes_count(&deletes);
+        row.deleted_rows = deleted;
         row.ids = NULL;
         FRZ_TRY(put_row(s, &row, err));
     }
 out:
-    change_deletes_reset(&deletes);
     return rc;
 }
 

@@ -105,8 +105,9 @@ void change_set_free(change_set *set); /* NULL is fine */
 
 /* Open the manifests of a side, if there is a snapshot. */
 frz_code change_open_tree(change_set *set, change_side *side, frz_error *err);
-/* Something is only known to a parent that has expired: FRZ_E_NOT_FOUND. */
-frz_code change_fail_expired(const change_set *set, frz_error *err);
+/* Something is only known to a parent that has expired: FRZ_E_NOT_FOUND, with a hint at what is
+ * known without it. */
+frz_code change_fail_expired(const change_set *set, const char *unknown, frz_error *err);
 /* Two recorded locations, compared as they are resolved (changes_compare.c). */
 frz_code change_same_location(change_set *set, frz_str a, frz_str b, bool *same, frz_error *err);
 
@@ -150,12 +151,19 @@ frz_code change_is_untouched(change_set *set, const change_file *file, bool *unt
 frz_code change_compare_deletes(change_set *set, const change_file *file, change_deletes *out,
                                 frz_error *err);
 void change_deletes_reset(change_deletes *deletes);
-/* Rows that the new ones delete beyond the old ones: how many, and which (NULL: none). */
-int64_t change_deletes_count(const change_deletes *deletes);
+/* Rows that the new ones delete beyond the old ones: how many, and which (NULL: none). For the
+ * number files of a parent that has expired are not read. */
+frz_code change_count_deletes(change_set *set, const change_file *file, int64_t *rows,
+                              frz_error *err);
 frz_code change_deletes_beyond(const frz_env *env, const change_deletes *deletes,
                                frz_positions **out, frz_error *err);
 
 /* ---- row by row ---- */
+
+/* Rows before the snapshot are in files of its parent. If that has expired, those may have gone
+ * with it that the snapshot itself does not reach: FRZ_E_NOT_FOUND if there are such files
+ * (changes_compare.c). */
+frz_code change_check_before(change_set *set, frz_error *err);
 
 /* Add files of versions 1 to 3 in which delete files of the snapshot can delete rows: the same
  * entry on both sides (changes_touched.c). */

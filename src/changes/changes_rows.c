@@ -212,8 +212,8 @@ static frz_code open_set(rows_stream *s, frz_error *err)
         return FRZ_OK;
     }
     FRZ_TRY(change_set_open(s->table, s->chain.schema, snapshot, &s->set, err));
-    rc = change_add_touched(s->set, err);
-    rc = rc == FRZ_OK ? change_match_rows(s->set, &s->matches, err) : rc;
+    FRZ_TRY(change_add_touched(s->set, err));
+    rc = change_match_rows(s->set, &s->matches, err);
 out:
     return frz_context(err, rc, "changes of snapshot %lld", (long long)snapshot->snapshot_id);
 }
@@ -410,6 +410,23 @@ out:
     return rc;
 }
 
+/* Only the first snapshot can have a parent that has expired. Said at once, and not half way. */
+static frz_code check_first(const rows_stream *s, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    change_set *set = NULL;
+    const frz_snapshot *first = s->chain.count == 0 ? NULL : s->chain.snapshots[0];
+    if (first == NULL || first->parent_id == 0 || is_replace(first) ||
+        frz_metadata_snapshot(&s->table->metadata, first->parent_id) != NULL) {
+        return FRZ_OK;
+    }
+    FRZ_TRY(change_set_open(s->table, s->chain.schema, first, &set, err));
+    rc = change_check_before(set, err);
+out:
+    change_set_free(set);
+    return rc;
+}
+
 frz_code frz_changes_rows(frz_table *table, const frz_changes_options *opts,
                           struct ArrowArrayStream *out, frz_error *err)
 {
@@ -430,6 +447,7 @@ frz_code frz_changes_rows(frz_table *table, const frz_changes_options *opts,
     frz_arena_init(&s->arena, table->env, FRZ_ARENA_NO_LIMIT);
     frz_arena_init(&s->work.arena, table->env, FRZ_ARENA_NO_LIMIT);
     FRZ_TRY(change_chain_of(table, &own, &s->arena, &s->chain, err));
+    FRZ_TRY(check_first(s, err));
     FRZ_TRY(frz_projectable_type(&s->arena, s->chain.schema, &s->readable, err));
     FRZ_TRY(choose_output(s, err));
     s->opts.columns = NULL; /* the caller's */

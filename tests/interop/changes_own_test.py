@@ -3,6 +3,7 @@ know of every snapshot; and of broken roots."""
 import json
 import random
 import shutil
+import subprocess
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,7 +12,7 @@ import pytest
 
 import checker
 from changes_model import ROW_ID, UPDATED, check_by_id
-from frazil import Story, Warehouse, generate
+from frazil import BUILD, Story, Warehouse, generate
 from iceberg_corpus import CORPORA, frazil, listing, rows_of
 
 GOLDEN = CORPORA / "iceberg-v4"
@@ -111,6 +112,81 @@ def test_deletes_between_updates(story):
         kinds.append(kinds_of(s, *to))
     assert kinds == [["dv"], ["column_files"], ["dv", "dv"], ["removed"], ["column_files"],
                      ["added", "removed"]]
+
+
+def expire_all_but_the_last(s):
+    s.warehouse.run("expire", s.name, "--older-than", "2099-01-01", "--retain-last", "1")
+
+
+def refusal_of(s, *arguments):
+    command = [str(BUILD / "bin" / "frazil"), "--warehouse", str(s.warehouse.folder), "changes", s.name]
+    done = subprocess.run(command + ["--rows", "--json", *arguments], capture_output=True, text=True)
+    assert done.returncode == 3 and done.stdout == "", (done.returncode, done.stdout)
+    return done.stderr
+
+
+def test_rows_before_the_oldest_snapshot_are_told_while_they_are_there(story):
+    """A first update of a file left all that it replaced where it was, and so did a first delete."""
+    s = story()
+    s.update({"c_1": ("c_1 + 1", lambda r: r["c_1"] + 1)}, "id < 5", lambda r: r["id"] < 5)
+    wanted = feed_of(s), kinds_of(s)
+    expire_all_but_the_last(s)
+    assert (feed_of(s), kinds_of(s)) == wanted and len(wanted[0]) == 2 * 2 * 5
+    s.set(write__delete__mode="merge-on-read")
+    s.delete("id < 3", lambda r: r["id"] < 3)
+    wanted = feed_of(s), kinds_of(s)
+    expire_all_but_the_last(s)
+    assert (feed_of(s), kinds_of(s)) == wanted and len(wanted[0]) == 2 * 3
+
+
+CHANGES_THAT_NEED_THE_PARENT = {
+    "a second update": ["UPDATE db.t SET c_1 = 1", "UPDATE db.t SET c_1 = c_1 + 1 WHERE id < 5"],
+    "a second delete": ["ALTER TABLE db.t SET TBLPROPERTIES ('write.delete.mode' = 'merge-on-read')",
+                        "DELETE FROM db.t WHERE id = 7", "DELETE FROM db.t WHERE id < 5"],
+    "a file that went": ["UPDATE db.t SET c_1 = 1", "DELETE FROM db.t WHERE _row_id < 40"],
+    "copy-on-write": ["ALTER TABLE db.t SET TBLPROPERTIES ('write.update.mode' = 'copy-on-write')",
+                      "UPDATE db.t SET c_1 = 1 WHERE id < 5"],
+}
+
+
+@pytest.mark.parametrize("statements", CHANGES_THAT_NEED_THE_PARENT.values(),
+                         ids=CHANGES_THAT_NEED_THE_PARENT)
+def test_rows_that_went_with_an_expired_snapshot_are_refused(story, statements):
+    """Before a row is told, and with a word on what is known; files are told from the snapshot alone."""
+    s = story()
+    for statement in statements:
+        s.warehouse.sql(statement)
+    kinds, table = kinds_of(s), s.table
+    expire_all_but_the_last(s)
+    assert kinds_of(s) == kinds
+    number = table.json["last-sequence-number"]
+    for arguments in ([], ["--columns", "id"]):
+        text = refusal_of(s, *arguments)
+        assert f"the parent of snapshot {table.current}, has expired" in text
+        assert f"changes made after snapshot {table.current} are known" in text
+        assert f"_last_updated_sequence_number = {number}" in text
+    oldest = next(iter(table.snapshots))  # the checkpoint of a reader that comes too late
+    text = refusal_of(s, "--from", str(oldest))
+    assert "the table has no snapshot" in text
+    assert f"changes made after snapshot {table.current} are known" in text
+    s.warehouse.sql("UPDATE db.t SET c_2 = 0 WHERE id = 9 AND _row_id >= 40")
+    assert len(feed_of(s, "--from", str(table.current))) == 2
+
+
+def test_rows_of_an_append_are_told_without_its_parent(story, tmp_path):
+    s = story()
+    s.warehouse.run("append", "db.t", str(tmp_path / "0.parquet"))
+    wanted = feed_of(s)
+    expire_all_but_the_last(s)
+    assert feed_of(s) == wanted and len(wanted) == 40
+
+
+def test_a_compaction_changes_no_row_without_its_parent(story):
+    s = story()
+    s.update({"c_1": ("0", lambda r: 0.0)})
+    s.compact()
+    expire_all_but_the_last(s)
+    assert feed_of(s) == []
 
 
 def as_overwrite(s, change):

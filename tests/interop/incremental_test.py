@@ -67,3 +67,17 @@ def test_files_that_did_not_change_are_not_opened(tmp_path):
     for n, opened, rows in [(1, 2, 13), (3, 2, 5), (4, 2, 5)]:  # the new files have the compaction's number
         found, figures = report(warehouse, f"{UPDATED} > {n}")
         assert len(found) == rows and figures["files"] - figures["files_skipped"] == opened
+
+
+def test_rows_since_a_snapshot_that_has_expired(tmp_path):
+    """Live rows tell themselves when they were written last: no old snapshot is asked."""
+    generate(tmp_path / "rows.parquet", rows=20, columns=2, seed=1)
+    warehouse = Warehouse(tmp_path / "warehouse")
+    warehouse.run("import", "db.t", str(tmp_path / "rows.parquet"))
+    for statement in ("UPDATE db.t SET c_1 = 1 WHERE id < 8", "DELETE FROM db.t WHERE id = 2",
+                      "UPDATE db.t SET c_1 = c_1 + 1 WHERE id < 5", "UPDATE db.t SET c_2 = 1 WHERE id = 6"):
+        warehouse.sql(statement)
+    wanted = [report(warehouse, f"{UPDATED} > {n}")[0] for n in range(6)]
+    assert [len(rows) for rows in wanted] == [19, 7, 5, 5, 1, 0]
+    warehouse.run("expire", "db.t", "--older-than", "2099-01-01", "--retain-last", "1")
+    assert [report(warehouse, f"{UPDATED} > {n}")[0] for n in range(6)] == wanted
