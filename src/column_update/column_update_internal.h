@@ -87,6 +87,10 @@ struct update_source {
 /* name NULL: the table is called by its own name. Reset also after a failure. */
 frz_code update_source_init(update_source *source, frz_catalog *catalog, const char *table,
                             const char *name, const frz_row_source *rows, frz_error *err);
+/* Between attempts: if the source is the table that is changed, it is the version that the next one
+ * changes. moved: nothing that was computed with the former one holds. */
+frz_code update_source_follow(update_source *source, const frz_table *newest, bool *moved,
+                              frz_error *err);
 /* Split a condition (NULL: none) and give expressions one table to be bound to. */
 frz_code update_source_bind(update_plan *plan, const frz_schema *schema, const frz_type *readable,
                             const frz_type *projectable, const frz_type **bind_type,

@@ -464,16 +464,19 @@ out:
 
 /* If the table gives itself values, they are those of the version that is changed, and nothing that
  * was computed from an earlier one holds. */
-static void follow_target(update_job *job, const frz_commit_attempt *attempt)
+static frz_code follow_target(update_job *job, const frz_commit_attempt *attempt, frz_error *err)
 {
-    update_source *source = job->plan.source;
-    if (source == NULL || !frz_source_follow(&source->rows, attempt->table)) {
-        return;
+    frz_code rc = FRZ_OK;
+    bool moved = false;
+    if (job->plan.source != NULL) {
+        FRZ_TRY(update_source_follow(job->plan.source, attempt->table, &moved, err));
     }
-    frz_join_free(source->join);
-    source->join = NULL;
-    update_done_forget(job);
-    job->moves.made_count = 0; /* the commit loop removes what is not used */
+    if (moved) {
+        update_done_forget(job);
+        job->moves.made_count = 0; /* the commit loop removes what is not used */
+    }
+out:
+    return rc;
 }
 
 frz_code update_job_build(void *ctx, const frz_commit_attempt *attempt, frz_commit_plan *plan,
@@ -488,7 +491,7 @@ frz_code update_job_build(void *ctx, const frz_commit_attempt *attempt, frz_comm
         forget_all(job);
     }
     update_plan_unbind(&job->plan);
-    follow_target(job, attempt);
+    FRZ_TRY(follow_target(job, attempt, err));
     FRZ_TRY(frz_commit_scope_enter(&job->scope, attempt,
                                    job->plan.merge != NULL ? "merge" : "update", err));
     FRZ_TRY(update_plan_bind(&job->plan, &attempt->table->metadata, attempt->schema, err));

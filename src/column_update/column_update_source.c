@@ -54,6 +54,20 @@ out:
     return rc;
 }
 
+frz_code update_source_follow(update_source *source, const frz_table *newest, bool *moved,
+                              frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    FRZ_TRY(frz_source_follow(&source->rows, newest, source->used, moved, err));
+    if (*moved) {
+        frz_join_free(source->join);
+        source->join = NULL;
+        source->used = NULL; /* the columns may have other types */
+    }
+out:
+    return rc;
+}
+
 /* ---- columns ---- */
 
 typedef struct used_columns {

@@ -71,8 +71,10 @@ frz_code frz_source_init(frz_source *source, frz_catalog *catalog, const frz_row
                          frz_error *err);
 void frz_source_reset(frz_source *source);
 /* The newest version of a table: if the source reads that table, it does so from now on as of this
- * version. True: other rows may come than before. */
-bool frz_source_follow(frz_source *source, const frz_table *newest);
+ * version. moved: other rows may come than before, or of other types. columns: those that are read
+ * (NULL: not known yet); if one of them is gone, FRZ_E_CONFLICT. */
+frz_code frz_source_follow(frz_source *source, const frz_table *newest, const frz_type *columns,
+                           bool *moved, frz_error *err);
 /* False: a stream that was read before. */
 bool frz_source_is_readable(const frz_source *source);
 /* Read from the first row on: columns of the source's type, which live as long as the reading. */

@@ -157,17 +157,43 @@ out:
     return rc;
 }
 
-bool frz_source_follow(frz_source *source, const frz_table *newest)
+/* Another writer changed the schema of the table that is read. */
+static frz_code check_columns(const frz_source *source, const frz_type *columns, frz_error *err)
 {
+    for (size_t i = 0; columns != NULL && i < columns->field_count; i++) {
+        const frz_field *field = NULL;
+        frz_str name = columns->fields[i].name;
+        if (frz_type_resolve_name(source->type, name, &field, NULL) != FRZ_OK) {
+            return frz_fail(
+                err, FRZ_E_CONFLICT,
+                "another writer was first, and \"%.*s\" has no column \"%.*s\" any more",
+                FRZ_STR_ARG(source->name), FRZ_STR_ARG(name));
+        }
+    }
+    return FRZ_OK;
+}
+
+frz_code frz_source_follow(frz_source *source, const frz_table *newest, const frz_type *columns,
+                           bool *moved, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
     frz_table *before = source->table;
+    *moved = false;
     if (before == NULL || before->metadata.table_uuid.ptr == NULL ||
         !frz_str_equal(before->metadata.table_uuid, newest->metadata.table_uuid)) {
-        return false;
+        return FRZ_OK;
     }
-    bool moved = before->metadata.current_snapshot_id != newest->metadata.current_snapshot_id;
+    bool changed = before->metadata.current_schema_id != newest->metadata.current_schema_id;
+    *moved =
+        changed || before->metadata.current_snapshot_id != newest->metadata.current_snapshot_id;
     source->table = frz_table_ref((frz_table *)newest); /* one more owner is no change to it */
     frz_table_unref(before);
-    return moved;
+    if (changed) {
+        FRZ_TRY(load_columns(source, err));
+        FRZ_TRY(check_columns(source, columns, err));
+    }
+out:
+    return rc;
 }
 
 void frz_source_reset(frz_source *source)

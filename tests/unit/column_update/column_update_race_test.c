@@ -390,6 +390,56 @@ static void race__no_row_is_left_to_update(void **state)
     fixture_close(&f);
 }
 
+/* ---- the table as its own source ---- */
+
+/* The table is its own source, whose columns another writer gives another type. */
+static void race__a_self_join_goes_on_after_a_type_grew(void **state)
+{
+    static const char *const rivals[] = {
+        "ALTER TABLE " NAME " ALTER COLUMN m TYPE decimal(12, 2)",
+        "ALTER TABLE " NAME " ADD COLUMN a0 bigint DEFAULT 5",
+        "UPDATE " NAME " SET n = n",
+    };
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(rivals); i++) {
+        fixture f;
+        frz_sql_result result = {0};
+        two_files(&f, state);
+        f.rival = rival_by_text;
+        f.rival_sql = rivals[i];
+        assert_ok(frz_sql_run(&f.outer, NULL,
+                              "UPDATE " NAME " SET m = s.m FROM " NAME " s WHERE " NAME
+                              ".id = s.id",
+                              &result, &f.err),
+                  &f.err);
+        assert_int_equal(result.report.attempts, 2);
+        assert_int_equal(result.report.rows, 20);
+        assert_int_equal(result.report.source_unmatched, 0);
+        fixture_close(&f);
+    }
+}
+
+/* What the statement reads is gone: it cannot be run again. */
+static void race__a_self_join_without_its_column_is_a_conflict(void **state)
+{
+    static const char *const statements[] = {
+        "UPDATE " NAME " SET d = s.n FROM " NAME " s WHERE " NAME ".id = s.id",
+        "MERGE INTO " NAME " t USING " NAME
+        " s ON t.id = s.id WHEN MATCHED THEN UPDATE SET d = s.n",
+    };
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(statements); i++) {
+        fixture f;
+        frz_sql_result result = {0};
+        two_files(&f, state);
+        f.rival = rival_by_text;
+        f.rival_sql = "ALTER TABLE " NAME " RENAME COLUMN n TO m2";
+        assert_fails(frz_sql_run(&f.outer, NULL, statements[i], &result, &f.err), &f.err,
+                     FRZ_E_CONFLICT, "\"s\" has no column \"n\" any more");
+        assert_null(f.rival);
+        assert_int_equal(count_files(&f, "db/t/data"), 2);
+        fixture_close(&f);
+    }
+}
+
 /* ---- without memory ---- */
 
 static test_allocator scarce;
@@ -474,6 +524,8 @@ int main(void)
         TEST_WITH_ENV(race__compacted_data_files_are_computed_anew),
         TEST_WITH_ENV(race__compaction_keeps_what_it_wrote_for_other_files),
         TEST_WITH_ENV(race__no_row_is_left_to_update),
+        TEST_WITH_ENV(race__a_self_join_goes_on_after_a_type_grew),
+        TEST_WITH_ENV(race__a_self_join_without_its_column_is_a_conflict),
         cmocka_unit_test(race__every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
