@@ -247,6 +247,8 @@ frz_code update_file(const update_plan *plan, const frz_commit_attempt *attempt,
 
 /* ---- partitions and sort orders (column_update_partition.c) ---- */
 
+/* Does the statement write the field? */
+bool update_is_written(const update_plan *plan, int32_t field_id);
 /* True unless a live row (NULL: all are) of an assigned column does not belong to the entry's
  * partition. */
 bool update_keeps_partition(const update_plan *plan, const frz_metadata *metadata,

@@ -4,14 +4,13 @@
  */
 #include "column_update/column_update_internal.h"
 
-static bool is_written(const update_plan *plan, int32_t field_id)
+bool update_is_written(const update_plan *plan, int32_t field_id)
 {
-    for (size_t i = 0; i < plan->written.count; i++) {
-        if (plan->written.ids[i] == field_id) {
-            return true;
-        }
+    bool found = false;
+    for (size_t i = 0; !found && i < plan->written.count; i++) {
+        found = plan->written.ids[i] == field_id;
     }
-    return false;
+    return found;
 }
 
 bool update_touches_order(const update_plan *plan, const frz_metadata *metadata, int32_t order_id)
@@ -20,7 +19,7 @@ bool update_touches_order(const update_plan *plan, const frz_metadata *metadata,
         const frz_sort_order *order = &metadata->sort_orders[i];
         for (size_t k = 0; order->order_id == order_id && k < order->field_count; k++) {
             for (size_t s = 0; s < order->fields[k].source_count; s++) {
-                if (is_written(plan, order->fields[k].source_ids[s])) {
+                if (update_is_written(plan, order->fields[k].source_ids[s])) {
                     return true;
                 }
             }
@@ -60,23 +59,13 @@ static bool gives(const frz_transform *transform, const frz_value *value, const 
            frz_value_compare(&made, &known, true) == 0;
 }
 
-static const frz_value *tuple_value(const frz_entry *entry, int32_t field_id)
-{
-    for (size_t i = 0; i < entry->partition_count; i++) {
-        if (entry->partition[i].field_id == field_id) {
-            return &entry->partition[i].value;
-        }
-    }
-    return NULL;
-}
-
 /* A field of the spec over the rows that matter (NULL: all) of one assigned column. */
 static bool holds(const frz_partition_field *part, const frz_entry *entry, const frz_field *column,
                   const struct ArrowArray *array, const uint8_t *live)
 {
     int32_t id = part->source_ids[0];
     const frz_field *source = column->id == id ? column : frz_type_find_id(column->type, id);
-    const frz_value *tuple = tuple_value(entry, part->field_id);
+    const frz_value *tuple = frz_entry_tuple_value(entry, part->field_id);
     frz_value value = {0};
     if (source == NULL) {
         return true; /* made from another column */
@@ -99,7 +88,7 @@ static bool is_opaque(const update_plan *plan, const frz_partition_field *part)
 {
     bool opaque = false;
     for (size_t i = 0; i < part->source_count; i++) {
-        opaque = opaque || is_written(plan, part->source_ids[i]);
+        opaque = opaque || update_is_written(plan, part->source_ids[i]);
     }
     return opaque && (part->source_count > 1 || part->transform.kind == FRZ_TRANSFORM_UNKNOWN);
 }

@@ -13,15 +13,6 @@ static int by_id(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static bool is_written(const update_ids *written, int32_t id)
-{
-    bool found = false;
-    for (size_t i = 0; !found && i < written->count; i++) {
-        found = written->ids[i] == id;
-    }
-    return found;
-}
-
 /* The field of the schema that only the tuple may tell; NULL: it is in a column file, or becomes
  * part of one. */
 static const frz_field *only_in_tuple(const update_plan *plan, const frz_type *schema,
@@ -30,7 +21,7 @@ static const frz_field *only_in_tuple(const update_plan *plan, const frz_type *s
     bool plain = part->transform.kind == FRZ_TRANSFORM_IDENTITY && part->source_count == 1;
     const frz_field *field = plain ? frz_type_field_by_id(schema, part->source_ids[0]) : NULL;
     bool elsewhere = field == NULL || field->type->id == FRZ_TYPE_UNKNOWN ||
-                     is_written(&plan->written, field->id) ||
+                     update_is_written(plan, field->id) ||
                      frz_entry_provider(entry, field->id) != NULL;
     return elsewhere ? NULL : field;
 }

@@ -114,7 +114,14 @@ static void check_listed(frz_validation *v, const frz_validate_root *root,
     }
 }
 
-/* A required column without a default must be stored somewhere. */
+/* Files of Hive do not store what they are partitioned by. spec: Column Projection */
+static bool has_constant(const frz_validation *v, const frz_entry *entry, const frz_field *field)
+{
+    const frz_value *value = frz_entry_identity_value(&v->table->metadata, entry, field->id);
+    return field->initial_default != NULL || (value != NULL && !value->is_null);
+}
+
+/* A required column without a default must be stored somewhere, if only in the partition tuple. */
 static frz_code check_required(frz_validation *v, const frz_validate_root *root,
                                const frz_validate_item *item, const frz_data_file *base,
                                frz_error *err)
@@ -124,8 +131,8 @@ static frz_code check_required(frz_validation *v, const frz_validate_root *root,
         const frz_field *field = &root->schema->type->fields[i];
         size_t part = 0;
         FRZ_TRY(frz_entry_part(item->entry, field, &part, err));
-        if (part == 0 && field->required && field->initial_default == NULL &&
-            item->entry->record_count > 0 && !frz_data_file_has_field(base, field->id)) {
+        if (part == 0 && field->required && item->entry->record_count > 0 &&
+            !frz_data_file_has_field(base, field->id) && !has_constant(v, item->entry, field)) {
             frz_validate_find(v, item->location,
                               "required field %d (\"%.*s\") is stored nowhere and has no default",
                               field->id, FRZ_STR_ARG(field->name));

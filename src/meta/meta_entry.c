@@ -119,6 +119,33 @@ out:
     return rc;
 }
 
+/* ---- the partition tuple ---- */
+
+const frz_value *frz_entry_tuple_value(const frz_entry *entry, int32_t partition_field_id)
+{
+    for (size_t i = 0; i < entry->partition_count; i++) {
+        if (entry->partition[i].field_id == partition_field_id) {
+            return &entry->partition[i].value;
+        }
+    }
+    return NULL;
+}
+
+const frz_value *frz_entry_identity_value(const frz_metadata *metadata, const frz_entry *entry,
+                                          int32_t field_id)
+{
+    const frz_partition_spec *spec = frz_metadata_spec(metadata, entry->spec_id);
+    const frz_value *value = NULL;
+    for (size_t i = 0; spec != NULL && value == NULL && i < spec->field_count; i++) {
+        const frz_partition_field *field = &spec->fields[i];
+        if (field->transform.kind == FRZ_TRANSFORM_IDENTITY && field->source_count == 1 &&
+            field->source_ids[0] == field_id) {
+            value = frz_entry_tuple_value(entry, field->field_id);
+        }
+    }
+    return value;
+}
+
 /* ---- statistics of an entry that changes ---- */
 
 static int compare_ids(const void *a, const void *b)

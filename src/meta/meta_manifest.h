@@ -122,6 +122,12 @@ const frz_field_stats *frz_entry_stats(const frz_entry *entry, int32_t field_id)
 /* The column file that provides a field, or NULL: the base. */
 const frz_column_file *frz_entry_provider(const frz_entry *entry, int32_t field_id);
 
+/* The value of the entry's tuple for a field of its spec, by the partition field's id; and for a
+ * field of the table that a partition has as it is (identity). NULL: there is none. */
+const frz_value *frz_entry_tuple_value(const frz_entry *entry, int32_t partition_field_id);
+const frz_value *frz_entry_identity_value(const frz_metadata *metadata, const frz_entry *entry,
+                                          int32_t field_id);
+
 /* "cat=c0/ts_day=2024-01-01", names and values encoded as in paths; nothing if unpartitioned
  * (meta_view_partition.c). Appended. */
 frz_code frz_entry_partition_text(const frz_table *table, const frz_entry *entry, frz_buf *out,

@@ -173,26 +173,6 @@ out:
 
 /* ---- fields that nobody stores ---- */
 
-/* The value of an identity partition of the field; NULL: there is none. */
-static const frz_value *tuple_value(const frz_stitch *stitch, int32_t field_id)
-{
-    const frz_entry *entry = stitch->entry;
-    const frz_partition_spec *spec = frz_metadata_spec(&stitch->table->metadata, entry->spec_id);
-    for (size_t i = 0; spec != NULL && i < spec->field_count; i++) {
-        const frz_partition_field *field = &spec->fields[i];
-        if (field->transform.kind != FRZ_TRANSFORM_IDENTITY || field->source_count != 1 ||
-            field->source_ids[0] != field_id) {
-            continue;
-        }
-        for (size_t k = 0; k < entry->partition_count; k++) {
-            if (entry->partition[k].field_id == field->field_id) {
-                return &entry->partition[k].value;
-            }
-        }
-    }
-    return NULL;
-}
-
 static frz_code take_tuple_value(frz_stitch *stitch, const frz_value *value, stitch_source *out,
                                  frz_error *err)
 {
@@ -221,7 +201,8 @@ static frz_code choose_constant(frz_stitch *stitch, stitch_source *out, frz_erro
 {
     frz_code rc = FRZ_OK;
     const frz_field *field = out->field;
-    const frz_value *value = tuple_value(stitch, field->id);
+    const frz_value *value =
+        frz_entry_identity_value(&stitch->table->metadata, stitch->entry, field->id);
     if (stitch_is_lineage(field->id) || field->type->id == FRZ_TYPE_UNKNOWN) {
         return FRZ_OK;
     }
