@@ -1,5 +1,5 @@
 /*
- * Entries that outlive the manifest they were read from.
+ * Entries: what they say of a field, and copies that outlive the manifest they were read from.
  */
 #include <stdlib.h>
 
@@ -119,6 +119,42 @@ out:
     return rc;
 }
 
+/* ---- looking up ---- */
+
+const char *frz_status_name(frz_status status)
+{
+    static const char *const names[] = {"EXISTING", "ADDED", "DELETED", "REPLACED", "MODIFIED"};
+    return (size_t)status < FRZ_ARRAY_COUNT(names) ? names[status] : "unknown";
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+const frz_field_stats *frz_entry_stats(const frz_entry *entry, int32_t field_id)
+{
+    for (size_t i = 0; i < entry->stats_count; i++) {
+        if (entry->stats[i].field_id == field_id) {
+            return &entry->stats[i];
+        }
+    }
+    return NULL;
+}
+
+const frz_column_file *frz_entry_provider(const frz_entry *entry, int32_t field_id)
+{
+    for (size_t i = 0; i < entry->column_file_count; i++) {
+        const frz_column_file *file = &entry->column_files[i];
+        if (bsearch(&field_id, file->field_ids, file->field_id_count, sizeof field_id,
+                    compare_ids) != NULL) {
+            return file;
+        }
+    }
+    return NULL;
+}
+
 /* ---- the partition tuple ---- */
 
 const frz_value *frz_entry_tuple_value(const frz_entry *entry, int32_t partition_field_id)
@@ -147,12 +183,6 @@ const frz_value *frz_entry_identity_value(const frz_metadata *metadata, const fr
 }
 
 /* ---- statistics of an entry that changes ---- */
-
-static int compare_ids(const void *a, const void *b)
-{
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return x < y ? -1 : x > y;
-}
 
 frz_code frz_stats_overlay(frz_arena *arena, const frz_entry *from, const int32_t *ids,
                            size_t count, frz_entry *entry, frz_error *err)

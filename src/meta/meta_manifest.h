@@ -100,23 +100,8 @@ frz_code frz_entry_copy(frz_arena *arena, const frz_entry *entry, frz_entry *out
 frz_code frz_stats_overlay(frz_arena *arena, const frz_entry *from, const int32_t *ids,
                            size_t count, frz_entry *entry, frz_error *err);
 
-/* ---- reading (meta_manifest_read.c) ---- */
+/* ---- what an entry says (meta_entry.c) ---- */
 
-/* An open root manifest: immutable, all of its own memory. */
-typedef struct frz_manifest frz_manifest;
-
-/* Read the root manifest of a snapshot. Statistics are read for the fields of the schema (types
- * promoted). Broken rules are FRZ_E_CORRUPT naming file, entry and rule. */
-frz_code frz_manifest_open(const frz_table *table, const frz_snapshot *snapshot,
-                           const frz_schema *schema, frz_manifest **out, frz_error *err);
-void frz_manifest_free(frz_manifest *manifest);
-const char *frz_manifest_location(const frz_manifest *manifest);
-size_t frz_manifest_count(const frz_manifest *manifest);
-/* Entry i with everything resolved; memory belongs to the manifest. Valid while it is open. */
-const frz_entry *frz_manifest_entry(const frz_manifest *manifest, size_t i);
-/* Live data entries; leaves, delete manifests and deletion vectors are FRZ_E_UNSUPPORTED here. */
-frz_code frz_manifest_live(const frz_manifest *manifest, const frz_entry *const **out,
-                           size_t *count, frz_error *err);
 /* The statistics of a field, or NULL. */
 const frz_field_stats *frz_entry_stats(const frz_entry *entry, int32_t field_id);
 /* The column file that provides a field, or NULL: the base. */

@@ -283,8 +283,7 @@ static void expire__a_missing_file_is_an_error(void **state)
     fixture_open(&f, state);
     assert_ok(frz_compact(f.t.catalog, TEST_NAME, NULL, &f.t.err), &f.t.err);
     snapshot_open(&f.t, &snapshot);
-    assert_ok(frz_file_remove(f.t.env, frz_manifest_location(snapshot.manifest), &f.t.err),
-              &f.t.err);
+    assert_ok(frz_file_remove(f.t.env, frz_tree_location(snapshot.tree), &f.t.err), &f.t.err);
     snapshot_close(&snapshot);
     int before = count_files(&f);
     assert_int_equal(expire(&f, 1, NULL), FRZ_E_NOT_FOUND);

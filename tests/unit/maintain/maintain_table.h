@@ -287,26 +287,35 @@ static inline void update_entry(test_table *t, const test_update *update)
 
 typedef struct test_snapshot {
     frz_table *table;
-    frz_manifest *manifest;
+    frz_tree *tree;
     const frz_schema *schema;
-    const frz_entry *const *entries; /* live */
+    const frz_entry **entries; /* live ones of the root, in the test's arena */
     size_t count;
 } test_snapshot;
 
 static inline void snapshot_open(test_table *t, test_snapshot *out)
 {
+    static const frz_stats_choice all_stats = {.all = true};
     const frz_snapshot *snapshot = NULL;
     memset(out, 0, sizeof *out);
     assert_ok(frz_catalog_load_table(t->catalog, TEST_NAME, &out->table, &t->err), &t->err);
     assert_ok(frz_table_snapshot(out->table, 0, &snapshot, &out->schema, &t->err), &t->err);
-    assert_ok(frz_manifest_open(out->table, snapshot, out->schema, &out->manifest, &t->err),
+    assert_ok(frz_tree_open(out->table, snapshot, out->schema, &all_stats, &out->tree, &t->err),
               &t->err);
-    assert_ok(frz_manifest_live(out->manifest, &out->entries, &out->count, &t->err), &t->err);
+    out->entries =
+        frz_arena_array(&t->arena, frz_tree_entry_count(out->tree), sizeof *out->entries);
+    assert_non_null(out->entries);
+    for (size_t i = 0; i < frz_tree_entry_count(out->tree); i++) {
+        const frz_entry *entry = frz_tree_entry(out->tree, i);
+        if (frz_status_is_live(entry->status)) {
+            out->entries[out->count++] = entry;
+        }
+    }
 }
 
 static inline void snapshot_close(test_snapshot *snapshot)
 {
-    frz_manifest_free(snapshot->manifest);
+    frz_tree_free(snapshot->tree);
     frz_table_unref(snapshot->table);
 }
 
@@ -319,16 +328,16 @@ static inline void spoil_root(test_table *t, bool (*chosen)(const frz_entry *ent
     int64_t bytes = 0;
     size_t kept = 0;
     snapshot_open(t, &snapshot);
-    size_t count = frz_manifest_count(snapshot.manifest);
+    size_t count = frz_tree_entry_count(snapshot.tree);
     const frz_entry **entries = frz_arena_array(&t->arena, count, sizeof *entries);
     for (size_t i = 0; i < count; i++) {
-        const frz_entry *entry = frz_manifest_entry(snapshot.manifest, i);
+        const frz_entry *entry = frz_tree_entry(snapshot.tree, i);
         if (chosen(entry)) {
             entries[kept++] = entry;
         }
     }
     const frz_manifest_rows rows = {.entries = entries, .entry_count = kept};
-    location = frz_strdup(t->env, frz_str_from(frz_manifest_location(snapshot.manifest)));
+    location = frz_strdup(t->env, frz_str_from(frz_tree_location(snapshot.tree)));
     assert_ok(frz_file_remove(t->env, location, &t->err), &t->err);
     assert_ok(frz_manifest_write(snapshot.table, location, snapshot.schema, &rows, false, &bytes,
                                  &t->err),

@@ -4,6 +4,7 @@
 #include "unit/meta/meta_fixture.h"
 
 #include "meta/meta_ids.h"
+#include "scan/scan_live.h"
 
 /* A table in a folder of its own. */
 typedef struct manifest_fixture {
@@ -116,11 +117,21 @@ static frz_code write_root(manifest_fixture *f, const frz_entry *entries, size_t
     return rc;
 }
 
-static frz_code open_root(manifest_fixture *f, frz_manifest **out, frz_error *err)
+static const frz_stats_choice all_stats = {.all = true};
+
+static frz_code open_root(manifest_fixture *f, frz_tree **out, frz_error *err)
 {
     const frz_metadata *m = &f->table->metadata;
-    return frz_manifest_open(f->table, frz_metadata_current_snapshot(m),
-                             frz_metadata_current_schema(m), out, err);
+    return frz_tree_open(f->table, frz_metadata_current_snapshot(m), frz_metadata_current_schema(m),
+                         &all_stats, out, err);
+}
+
+/* Its live files, as statements find them. */
+static frz_code list_live(manifest_fixture *f, frz_tree *root, frz_live_files *out, frz_error *err)
+{
+    const frz_metadata *m = &f->table->metadata;
+    return frz_live_files_list(f->table, frz_metadata_current_snapshot(m),
+                               frz_metadata_current_schema(m), root, NULL, &f->arena, out, err);
 }
 
 /* ---- written and read back ---- */
@@ -175,15 +186,15 @@ static void manifest__entries_read_back_as_written(void **state)
     entries[2].spec_id = 0;
     entries[2].sort_order_id = 3;
     int64_t bytes = 0;
-    frz_manifest *m = NULL;
+    frz_tree *m = NULL;
     assert_ok(write_root(&f, entries, 3, &bytes, &err), &err);
     assert_ok(open_root(&f, &m, &err), &err);
-    assert_int_equal(frz_manifest_count(m), 3);
+    assert_int_equal(frz_tree_entry_count(m), 3);
     for (size_t i = 0; i < 3; i++) {
-        assert_same_tracking(frz_manifest_entry(m, i), &entries[i]);
-        assert_true(frz_str_equal(frz_manifest_entry(m, i)->location, entries[i].location));
+        assert_same_tracking(frz_tree_entry(m, i), &entries[i]);
+        assert_true(frz_str_equal(frz_tree_entry(m, i)->location, entries[i].location));
     }
-    const frz_entry *replaced = frz_manifest_entry(m, 0);
+    const frz_entry *replaced = frz_tree_entry(m, 0);
     assert_int_equal(replaced->split_count, 2);
     assert_int_equal(replaced->split_offsets[1], 400);
     assert_int_equal(replaced->column_file_count, 0);
@@ -194,7 +205,7 @@ static void manifest__entries_read_back_as_written(void **state)
     assert_int_equal(name->nan_value_count, -1);
     assert_int_equal(name->total_bytes, 40);
     assert_null(frz_entry_stats(replaced, 3));
-    const frz_entry *modified = frz_manifest_entry(m, 1);
+    const frz_entry *modified = frz_tree_entry(m, 1);
     assert_int_equal(frz_entry_stats(modified, 1)->upper.as.i64, 1);
     assert_true(frz_entry_stats(modified, 3)->lower.as.f64 == -0.5);
     assert_null(frz_entry_stats(modified, 2));
@@ -202,12 +213,12 @@ static void manifest__entries_read_back_as_written(void **state)
     assert_ptr_equal(frz_entry_provider(modified, FRZ_ID_LAST_UPDATED),
                      frz_entry_provider(modified, 3));
     assert_null(frz_entry_provider(modified, 1));
-    const frz_entry *const *live = NULL;
-    size_t count = 0;
-    assert_ok(frz_manifest_live(m, &live, &count, &err), &err);
-    assert_int_equal(count, 2);
-    assert_ptr_equal(live[0], modified);
-    frz_manifest_free(m);
+    frz_live_files live = {0};
+    assert_ok(list_live(&f, m, &live, &err), &err);
+    assert_int_equal(live.count, 2);
+    assert_ptr_equal(live.entries[0], modified);
+    frz_live_files_reset(&live);
+    frz_tree_free(m);
     fixture_remove(&f);
 }
 
@@ -215,12 +226,12 @@ static void manifest__without_entries_is_a_file_with_all_columns(void **state)
 {
     frz_error err = {0};
     int64_t bytes = 0;
-    frz_manifest *m = NULL;
+    frz_tree *m = NULL;
     manifest_fixture f = fixture_make(*state, NULL, NULL);
     assert_ok(write_root(&f, NULL, 0, &bytes, &err), &err);
     assert_ok(open_root(&f, &m, &err), &err);
-    assert_int_equal(frz_manifest_count(m), 0);
-    frz_manifest_free(m);
+    assert_int_equal(frz_tree_entry_count(m), 0);
+    frz_tree_free(m);
     fixture_remove(&f);
 }
 
@@ -228,7 +239,7 @@ static void manifest__statistics_follow_the_configuration(void **state)
 {
     frz_error err = {0};
     int64_t bytes = 0;
-    frz_manifest *m = NULL;
+    frz_tree *m = NULL;
     manifest_fixture f =
         fixture_make(*state, "properties/write.metadata.metrics.column.id", "'none'");
     const frz_field_stats stats[] = {long_stats(1, 0, 5), double_stats(3, 0, 1)};
@@ -237,9 +248,9 @@ static void manifest__statistics_follow_the_configuration(void **state)
     e.stats_count = 2;
     assert_ok(write_root(&f, &e, 1, &bytes, &err), &err);
     assert_ok(open_root(&f, &m, &err), &err);
-    assert_null(frz_entry_stats(frz_manifest_entry(m, 0), 1));
-    assert_non_null(frz_entry_stats(frz_manifest_entry(m, 0), 3));
-    frz_manifest_free(m);
+    assert_null(frz_entry_stats(frz_tree_entry(m, 0), 1));
+    assert_non_null(frz_entry_stats(frz_tree_entry(m, 0), 3));
+    frz_tree_free(m);
     fixture_remove(&f);
 }
 
@@ -248,7 +259,7 @@ static void manifest__of_many_entries_keeps_their_order(void **state)
     frz_error err = {0};
     int64_t bytes = 0;
     enum { COUNT = 10000 };
-    frz_manifest *m = NULL;
+    frz_tree *m = NULL;
     manifest_fixture f = fixture_make(*state, NULL, NULL);
     frz_entry *entries = frz_arena_array(&f.arena, COUNT, sizeof *entries);
     assert_non_null(entries);
@@ -264,13 +275,13 @@ static void manifest__of_many_entries_keeps_their_order(void **state)
     }
     assert_ok(write_root(&f, entries, COUNT, &bytes, &err), &err);
     assert_ok(open_root(&f, &m, &err), &err);
-    assert_int_equal(frz_manifest_count(m), COUNT);
+    assert_int_equal(frz_tree_entry_count(m), COUNT);
     for (int i = 0; i < COUNT; i++) {
-        const frz_entry *e = frz_manifest_entry(m, (size_t)i);
+        const frz_entry *e = frz_tree_entry(m, (size_t)i);
         assert_int_equal(e->first_row_id, 9 * i);
         assert_int_equal(frz_entry_stats(e, 1)->lower.as.i64, i);
     }
-    frz_manifest_free(m);
+    frz_tree_free(m);
     fixture_remove(&f);
 }
 
@@ -281,7 +292,7 @@ static void manifest__of_a_wide_table_is_small(void **state)
     frz_error err = {0};
     int64_t bytes = 0;
     enum { COLUMNS = 100 };
-    frz_manifest *m = NULL;
+    frz_tree *m = NULL;
     char *fields = NULL;
     size_t size = 0;
     FILE *text = open_memstream(&fields, &size);
@@ -318,8 +329,8 @@ static void manifest__of_a_wide_table_is_small(void **state)
     print_message("two entries, statistics of %d columns: %lld bytes\n", COLUMNS, (long long)bytes);
     assert_true(bytes < 110000);
     assert_ok(open_root(&f, &m, &err), &err);
-    assert_int_equal(frz_manifest_entry(m, 1)->stats_count, COLUMNS);
-    frz_manifest_free(m);
+    assert_int_equal(frz_tree_entry(m, 1)->stats_count, COLUMNS);
+    frz_tree_free(m);
     fixture_remove(&f);
 }
 
@@ -355,7 +366,7 @@ static void manifest__rules_of_column_files(void **state)
     for (size_t i = 0; i < FRZ_ARRAY_COUNT(files); i++) {
         frz_error err = {0};
         int64_t bytes = 0;
-        frz_manifest *m = NULL;
+        frz_tree *m = NULL;
         frz_entry e = entry_of("data/a", FRZ_STATUS_MODIFIED);
         e.column_files = &files[i];
         e.column_file_count = 1;
@@ -373,7 +384,7 @@ static void manifest__one_provider_per_field(void **state)
                                      {FRZ_STR("g"), b, 1, FRZ_STR("ORC"), 1, {NULL, 0}}};
     frz_error err = {0};
     int64_t bytes = 0;
-    frz_manifest *m = NULL;
+    frz_tree *m = NULL;
     manifest_fixture f = fixture_make(*state, NULL, NULL);
     frz_entry e = entry_of("data/a", FRZ_STATUS_MODIFIED);
     e.column_files = files;
@@ -388,13 +399,18 @@ static void manifest__one_live_entry_per_location(void **state)
     frz_error err = {0};
     int64_t bytes = 0;
     char absolute[128];
-    frz_manifest *m = NULL;
+    frz_tree *m = NULL;
     manifest_fixture f = fixture_make(*state, NULL, NULL);
     snprintf(absolute, sizeof absolute, "file://%s/data/a", f.folder);
     const frz_entry entries[] = {entry_of("data/a", FRZ_STATUS_EXISTING),
                                  entry_of(absolute, FRZ_STATUS_EXISTING)};
     assert_ok(write_root(&f, entries, 2, &bytes, &err), &err);
-    assert_fails(open_root(&f, &m, &err), &err, FRZ_E_CORRUPT, "data/a has two live entries");
+    assert_ok(open_root(&f, &m, &err), &err);
+    frz_live_files live = {0};
+    assert_fails(list_live(&f, m, &live, &err), &err, FRZ_E_CORRUPT,
+                 "/data/a has two live entries");
+    frz_live_files_reset(&live);
+    frz_tree_free(m);
     fixture_remove(&f);
 }
 
@@ -453,6 +469,13 @@ static const struct {
     {"invalid/location_missing", FRZ_E_CORRUPT, "field 100 (location) is missing"},
     {"invalid/root_without_field_ids", FRZ_E_CORRUPT, "no field ids"},
     {"invalid/root_truncated", FRZ_E_CORRUPT, "root"},
+    {"invalid/mdv_version_2", FRZ_E_CORRUPT, "version 2, expected 1"},
+    {"invalid/mdv_cardinality_wrong", FRZ_E_CORRUPT, "cardinality 2, but 1 positions"},
+    {"invalid/mdv_container_count", FRZ_E_CORRUPT, "more than 8192 containers"},
+    {"invalid/mdv_bit_widths", FRZ_E_CORRUPT, "descriptors of more than 8 bits"},
+    {"invalid/mdv_not_ascending", FRZ_E_CORRUPT, "dv: broken bitmap of positions"},
+    {"invalid/mdv_reserved_container", FRZ_E_CORRUPT, "a container of a reserved kind"},
+    {"invalid/mdv_truncated", FRZ_E_CORRUPT, "containers of 32 bytes, but 31 are left"},
     {"invalid/encrypted_root", FRZ_E_UNSUPPORTED, "has a key-id, its manifests are encrypted"},
 };
 
@@ -473,11 +496,11 @@ static frz_code open_all_roots(const frz_table *table, frz_error *err)
     for (size_t i = 0; i < m->snapshot_count && rc == FRZ_OK; i++) {
         const frz_snapshot *snapshot = NULL;
         const frz_schema *schema = NULL;
-        frz_manifest *manifest = NULL;
+        frz_tree *tree = NULL;
         if (m->snapshots[i].root_manifest.ptr != NULL) {
             rc = frz_table_snapshot(table, m->snapshots[i].snapshot_id, &snapshot, &schema, err);
-            rc = rc == FRZ_OK ? frz_manifest_open(table, snapshot, schema, &manifest, err) : rc;
-            frz_manifest_free(manifest);
+            rc = rc == FRZ_OK ? frz_tree_open(table, snapshot, schema, &all_stats, &tree, err) : rc;
+            frz_tree_free(tree);
         }
     }
     return rc;

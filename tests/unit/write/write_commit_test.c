@@ -657,9 +657,8 @@ static void commit__new_files_get_row_ids_and_times_rise(void **state)
     fixture f;
     const frz_snapshot *snapshot = NULL;
     const frz_schema *schema = NULL;
-    frz_manifest *manifest = NULL;
-    const frz_entry *const *entries = NULL;
-    size_t count = 0;
+    static const frz_stats_choice no_stats = {.all = false};
+    frz_tree *tree = NULL;
     (void)state;
     fixture_open(&f, "none");
     commit_job job = {.f = &f, .files = 2, .used = 2};
@@ -672,17 +671,16 @@ static void commit__new_files_get_row_ids_and_times_rise(void **state)
     assert_int_equal(snapshot->added_rows, 20);
     assert_int_equal(table->metadata.snapshots[0].timestamp_ms, 1000);
     assert_int_equal(snapshot->timestamp_ms, 1002); /* the clock stands; the rival came between */
-    assert_ok(frz_manifest_open(table, snapshot, schema, &manifest, &f.t.err), &f.t.err);
-    assert_ok(frz_manifest_live(manifest, &entries, &count, &f.t.err), &f.t.err);
-    assert_int_equal(count, 3);
-    assert_int_equal(entries[0]->status, FRZ_STATUS_EXISTING);
-    assert_int_equal(entries[0]->first_row_id, 0);
-    assert_int_equal(entries[0]->sequence_number, 1);
-    assert_int_equal(entries[1]->status, FRZ_STATUS_ADDED);
-    assert_int_equal(entries[1]->first_row_id, 3);
-    assert_int_equal(entries[2]->first_row_id, 13);
-    assert_int_equal(entries[2]->sequence_number, 2);
-    frz_manifest_free(manifest);
+    assert_ok(frz_tree_open(table, snapshot, schema, &no_stats, &tree, &f.t.err), &f.t.err);
+    assert_int_equal(frz_tree_entry_count(tree), 3);
+    assert_int_equal(frz_tree_entry(tree, 0)->status, FRZ_STATUS_EXISTING);
+    assert_int_equal(frz_tree_entry(tree, 0)->first_row_id, 0);
+    assert_int_equal(frz_tree_entry(tree, 0)->sequence_number, 1);
+    assert_int_equal(frz_tree_entry(tree, 1)->status, FRZ_STATUS_ADDED);
+    assert_int_equal(frz_tree_entry(tree, 1)->first_row_id, 3);
+    assert_int_equal(frz_tree_entry(tree, 2)->first_row_id, 13);
+    assert_int_equal(frz_tree_entry(tree, 2)->sequence_number, 2);
+    frz_tree_free(tree);
     frz_table_unref(table);
     fixture_close(&f);
 }
