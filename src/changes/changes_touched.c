@@ -4,48 +4,19 @@
  * live data file is held against the delete files that the snapshot added, and no others.
  */
 #include "changes/changes_internal.h"
-#include "type/type_value.h"
 
-static frz_code copy_partition(frz_arena *arena, const frz_entry *from, frz_entry *to,
-                               frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    frz_partition_value *values = frz_arena_array(arena, from->partition_count, sizeof *values);
-    if (values == NULL) {
-        return frz_fail_nomem(err, from->partition_count * sizeof *values);
-    }
-    for (size_t i = 0; i < from->partition_count; i++) {
-        values[i].field_id = from->partition[i].field_id;
-        FRZ_TRY(frz_value_copy(arena, &from->partition[i].value, &values[i].value, err));
-    }
-    to->partition = values;
-out:
-    return rc;
-}
-
-/* What reading the rows of a data file of these versions takes. */
+/* What reading the rows of a data file of these versions takes: no statistics. */
 static frz_code copy_entry(frz_arena *arena, const frz_entry *from, const frz_entry **out,
                            frz_error *err)
 {
-    frz_code rc = FRZ_OK;
+    frz_entry plain = *from;
     frz_entry *to = frz_arena_alloc(arena, sizeof *to);
     if (to == NULL) {
         return frz_fail_nomem(err, sizeof *to);
     }
-    *to = *from;
-    to->stats = NULL;
-    to->stats_count = 0;
-    to->split_offsets = NULL;
-    to->split_count = 0;
-    FRZ_TRY(frz_arena_str(arena, from->location, &to->location, err));
-    FRZ_TRY(frz_arena_str(arena, from->file_format, &to->file_format, err));
-    if (from->key_metadata.ptr != NULL) {
-        FRZ_TRY(frz_arena_str(arena, from->key_metadata, &to->key_metadata, err));
-    }
-    FRZ_TRY(copy_partition(arena, from, to, err));
+    plain.stats_count = plain.split_count = 0;
     *out = to;
-out:
-    return rc;
+    return frz_entry_copy(arena, &plain, to, err);
 }
 
 static frz_code add_file(change_set *set, const frz_entry *found, frz_error *err)

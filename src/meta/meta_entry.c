@@ -5,24 +5,25 @@
 
 #include "meta/meta_manifest.h"
 
-static frz_code copy_partition(frz_arena *arena, frz_entry *e, frz_error *err)
+frz_code frz_entry_own_partition(frz_arena *arena, frz_entry *e, frz_error *err)
 {
+    frz_code rc = FRZ_OK;
     frz_partition_value *values = frz_arena_array(arena, e->partition_count, sizeof *values);
     if (values == NULL) {
         return frz_fail_nomem(err, e->partition_count * sizeof *values);
     }
     for (size_t i = 0; i < e->partition_count; i++) {
+        const frz_value *value = &e->partition[i].value;
         values[i].field_id = e->partition[i].field_id;
-        frz_code rc = frz_value_copy(arena, &e->partition[i].value, &values[i].value, err);
-        if (rc != FRZ_OK) {
-            return rc;
-        }
+        FRZ_TRY(frz_value_copy(arena, value, &values[i].value, err));
+        FRZ_TRY(frz_type_copy(arena, value->type, &values[i].value.type, err));
     }
     e->partition = values;
-    return FRZ_OK;
+out:
+    return rc;
 }
 
-static frz_code copy_stats(frz_arena *arena, frz_entry *e, frz_error *err)
+frz_code frz_entry_own_stats(frz_arena *arena, frz_entry *e, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     frz_field_stats *stats = frz_arena_array(arena, e->stats_count, sizeof *stats);
@@ -110,8 +111,8 @@ frz_code frz_entry_copy(frz_arena *arena, const frz_entry *entry, frz_entry *out
     FRZ_TRY(copy_text(arena, &copy.referenced_data_file, err));
     FRZ_TRY(copy_text(arena, &copy.deletion_vector.location, err));
     FRZ_TRY(copy_text(arena, &copy.deletion_vector.key_metadata, err));
-    FRZ_TRY(copy_partition(arena, &copy, err));
-    FRZ_TRY(copy_stats(arena, &copy, err));
+    FRZ_TRY(frz_entry_own_partition(arena, &copy, err));
+    FRZ_TRY(frz_entry_own_stats(arena, &copy, err));
     FRZ_TRY(copy_column_files(arena, &copy, err));
     FRZ_TRY(copy_lists(arena, &copy, err));
     *out = copy;

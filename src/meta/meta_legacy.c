@@ -249,47 +249,6 @@ out:
 
 /* ---- the rest of a wanted row ---- */
 
-static frz_code own_partition(frz_arena *arena, const frz_type *const *types, const int *places,
-                              frz_entry *e, frz_error *err)
-{
-    frz_partition_value *values = frz_arena_array(arena, e->partition_count, sizeof *values);
-    if (values == NULL) {
-        return frz_fail_nomem(err, e->partition_count * sizeof *values);
-    }
-    for (size_t i = 0; i < e->partition_count; i++) {
-        frz_value value = e->partition[i].value;
-        value.type = types[places[i]];
-        values[i].field_id = e->partition[i].field_id;
-        frz_code rc = frz_value_copy(arena, &value, &values[i].value, err);
-        if (rc != FRZ_OK) {
-            return rc;
-        }
-    }
-    e->partition = values;
-    return FRZ_OK;
-}
-
-static frz_code own_stats(frz_arena *arena, frz_entry *e, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    frz_field_stats *stats = frz_arena_array(arena, e->stats_count, sizeof *stats);
-    if (stats == NULL) {
-        return frz_fail_nomem(err, e->stats_count * sizeof *stats);
-    }
-    for (size_t i = 0; i < e->stats_count; i++) {
-        stats[i] = e->stats[i];
-        if (stats[i].has_lower) {
-            FRZ_TRY(frz_value_copy(arena, &stats[i].lower, &stats[i].lower, err));
-        }
-        if (stats[i].has_upper) {
-            FRZ_TRY(frz_value_copy(arena, &stats[i].upper, &stats[i].upper, err));
-        }
-    }
-    e->stats = stats;
-out:
-    return rc;
-}
-
 /* spec: a deletion vector is a blob of a Puffin file, for one data file */
 static frz_code read_vector(const legacy_row *r, frz_entry *e, frz_error *err)
 {
@@ -340,13 +299,12 @@ out:
 
 /* ---- parts ---- */
 
-static frz_code make_entry(const legacy_row *r, frz_arena *arena, const frz_type *const *types,
-                           frz_entry *e, frz_error *err)
+static frz_code make_entry(const legacy_row *r, frz_arena *arena, frz_entry *e, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     meta_legacy *l = r->legacy;
-    FRZ_TRY(own_partition(arena, types, l->places, e, err));
-    FRZ_TRY(own_stats(arena, e, err));
+    FRZ_TRY(frz_entry_own_partition(arena, e, err));
+    FRZ_TRY(frz_entry_own_stats(arena, e, err));
     FRZ_TRY(read_rest(r, arena, e, err));
     FRZ_TRY(FRZ_GROW(r->reader->tree->env, &l->made, &l->made_capacity, l->made_count, err));
     l->made[l->made_count++] = *e;
@@ -354,8 +312,7 @@ out:
     return rc;
 }
 
-static frz_code read_row(const legacy_row *r, frz_arena *arena, const frz_type *const *types,
-                         frz_error *err)
+static frz_code read_row(const legacy_row *r, frz_arena *arena, frz_error *err)
 {
     bool wanted = false;
     frz_entry e = {
@@ -365,28 +322,10 @@ static frz_code read_row(const legacy_row *r, frz_arena *arena, const frz_type *
         rc = meta_want_text(member(r, META_DF_FILE_PATH), "file_path", arena, &e.location, err);
         rc =
             rc == FRZ_OK ? meta_settle_legacy(r->reader->tree->table, arena, &e.location, err) : rc;
-        rc = rc == FRZ_OK ? make_entry(r, arena, types, &e, err) : rc;
+        rc = rc == FRZ_OK ? make_entry(r, arena, &e, err) : rc;
     }
     frz_str location = meta_cell_str(member(r, META_DF_FILE_PATH));
     return frz_context(err, rc, "entry %lld (%.*s)", (long long)e.position, FRZ_STR_ARG(location));
-}
-
-static frz_code partition_types(const meta_legacy *l, frz_arena *arena, const frz_type ***out,
-                                frz_error *err)
-{
-    size_t count = l->row.partition == NULL ? 0 : l->row.partition->field_count;
-    const frz_type **types = frz_arena_array(arena, count, sizeof *types);
-    if (types == NULL) {
-        return frz_fail_nomem(err, count * sizeof *types);
-    }
-    for (size_t i = 0; i < count; i++) {
-        frz_code rc = frz_type_copy(arena, l->row.partition->fields[i].type, &types[i], err);
-        if (rc != FRZ_OK) {
-            return rc;
-        }
-    }
-    *out = types;
-    return FRZ_OK;
 }
 
 static frz_code read_batch(frz_entry_reader *reader, const struct ArrowArray *batch,
@@ -394,13 +333,11 @@ static frz_code read_batch(frz_entry_reader *reader, const struct ArrowArray *ba
 {
     frz_code rc = FRZ_OK;
     meta_legacy *l = reader->legacy;
-    const frz_type **types = NULL;
     l->made_count = 0;
-    FRZ_TRY(partition_types(l, arena, &types, err));
     for (int64_t i = 0; i < batch->length; i++) {
         legacy_row row = {.reader = reader, .legacy = l, .entry = {batch, i}};
         row.file = column(&row, META_LEGACY_DATA_FILE);
-        FRZ_TRY(read_row(&row, arena, types, err));
+        FRZ_TRY(read_row(&row, arena, err));
     }
 out:
     return rc;

@@ -92,8 +92,11 @@ typedef struct frz_entry {
     frz_str key_metadata; /* ptr NULL: none */
 } frz_entry;
 
-/* A copy that leans on nothing but the arena and the types of its values. */
+/* A copy that leans on nothing but the arena and the types of its statistics. */
 frz_code frz_entry_copy(frz_arena *arena, const frz_entry *entry, frz_entry *out, frz_error *err);
+/* The same of the tuple or the statistics alone, in place. */
+frz_code frz_entry_own_partition(frz_arena *arena, frz_entry *entry, frz_error *err);
+frz_code frz_entry_own_stats(frz_arena *arena, frz_entry *entry, frz_error *err);
 
 /* Put the statistics of from before those of the entry, except those of some fields (ids ascend):
  * these are the entry's. Lists lie in the arena. */
