@@ -55,6 +55,13 @@ static frz_code run_changes(const frz_env *env, const char *folder, frz_error *e
     return scenario_changes(env, folder, &files, &rows, err);
 }
 
+static const fault_scenario *scenario_now;
+
+static frz_code run_scenario(const frz_env *env, const char *folder, frz_error *err)
+{
+    return scenario_run(scenario_now->run, env, folder, err);
+}
+
 /* Returns the number of allocations that were reached. */
 static int64_t run_once(frz_code (*run)(const frz_env *, const char *, frz_error *),
                         const char *folder, int64_t fail_at, frz_code *rc)
@@ -95,12 +102,13 @@ static void alloc__each_one_that_fails_is_reported_and_harms_nothing(void **stat
     for (size_t s = 0; s < scenario_count; s++) {
         int64_t reached = 0, failed = 0;
         bool done = false; /* fewer allocations than the one that was to fail */
+        scenario_now = &scenarios[s];
         for (int64_t n = 1; !done; n = next_step(n)) {
             char folder[SCENARIO_PATH];
             int was_new = 0;
             frz_code rc;
             assert_int_equal(scenario_reset(&scenarios[s], folder), 0);
-            reached = run_once(scenarios[s].run, folder, n, &rc);
+            reached = run_once(run_scenario, folder, n, &rc);
             done = reached < n;
             failed += rc != FRZ_OK;
             if (scenario_check(&scenarios[s], folder, rc == FRZ_OK, &was_new) != 0) {

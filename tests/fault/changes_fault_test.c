@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "fault/fault.h"
+#include "fault/fault_scenario.h"
 #include "frazil/changes.h"
 #include "meta/meta_table.h"
 #include "unit/test_alloc.h"
@@ -32,23 +32,6 @@ static const char *const tables[][3] = {
 };
 
 /* ---- one feed ---- */
-
-static frz_code count_rows(struct ArrowArrayStream *stream, int64_t *rows, frz_error *err)
-{
-    struct ArrowArray batch = {0};
-    int os_error = 0;
-    for (;;) {
-        os_error = stream->get_next(stream, &batch);
-        if (os_error != 0 || batch.release == NULL) {
-            break;
-        }
-        *rows += batch.length;
-        frz_array_release(&batch);
-    }
-    frz_code rc = os_error == 0 ? FRZ_OK : frz_stream_fail(stream, os_error, err);
-    stream->release(stream);
-    return rc;
-}
 
 static int64_t oldest_ancestor(const frz_table *table)
 {
@@ -76,9 +59,9 @@ static frz_code read_feeds(const frz_env *env, size_t t, int64_t *rows, frz_erro
     FRZ_TRY(frz_table_open(env, folder, &open, &table, err));
     opts.from_snapshot_id = oldest_ancestor(table);
     FRZ_TRY(frz_changes_files(table, &opts, &stream, err));
-    FRZ_TRY(count_rows(&stream, rows, err));
+    FRZ_TRY(scenario_count_rows(&stream, rows, err));
     FRZ_TRY(frz_changes_rows(table, &opts, &stream, err));
-    rc = count_rows(&stream, rows, err);
+    rc = scenario_count_rows(&stream, rows, err);
 out:
     frz_table_unref(table);
     return rc;

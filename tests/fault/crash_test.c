@@ -19,7 +19,7 @@ static int run_child(const fault_scenario *scenario, const char *folder, fault_m
         frz_error err = {0};
         fault_arm(mode, step);
         frz_env *env = scenario_env(1, NULL);
-        frz_code rc = scenario->run(env, folder, &err);
+        frz_code rc = scenario_run(scenario->run, env, folder, &err);
         if (rc != FRZ_OK) {
             char text[1024];
             frz_error_format(&err, text, sizeof text);

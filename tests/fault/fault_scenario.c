@@ -18,12 +18,16 @@
 #include "frazil/sql.h"
 #include "frazil/update_task.h"
 #include "type/type_value.h"
+#include "unit/test_roots.h"
 
-/* Twice: two columns are updated; small: the same, and two files are enough to be combined. The
- * last two: updated, with copy-on-write from now on; deleted, with merge-on-read. */
+/* Leaf: imported, into a leaf; tuples: imported, and as Hive leaves a table. Twice: two columns are
+ * updated; small: the same, and two files are enough to be combined. The last two: updated, with
+ * copy-on-write from now on; deleted, with merge-on-read. */
 enum {
     BASE_EMPTY,
     BASE_IMPORTED,
+    BASE_LEAF,
+    BASE_TUPLES,
     BASE_UPDATED,
     BASE_TWICE,
     BASE_SMALL,
@@ -38,6 +42,8 @@ enum {
 #define SUM_UPDATED (SUM_IMPORTED + 1000.0 * ROWS)
 #define ROWS_DELETED 8 /* 3, 13 ... 73 */
 #define SUM_DELETED (SUM_UPDATED - 304.0 - 1000.0 * ROWS_DELETED)
+#define ROWS_OF_FILE 27         /* of the second file, without 53, 63, 73 */
+#define SUM_FILE_DELETED 1746.0 /* of these */
 
 /* ---- operations ---- */
 
@@ -53,103 +59,110 @@ static frz_code open_catalog(const frz_env *env, const char *folder, frz_catalog
     return frz_catalog_open(env, &opts, out, err);
 }
 
-static frz_code run_import(const frz_env *env, const char *folder, frz_error *err)
+frz_code scenario_run(frz_code (*run)(frz_catalog *, const scenario_files *, frz_error *),
+                      const frz_env *env, const char *folder, frz_error *err)
 {
     frz_catalog *catalog = NULL;
-    char one[SCENARIO_PATH + 32], two[SCENARIO_PATH + 32];
-    const char *files[] = {one, two};
-    snprintf(one, sizeof one, "%s/one.parquet", folder);
-    snprintf(two, sizeof two, "%s/two.parquet", folder);
+    scenario_files files = {.paths = {files.one, files.two}, .folder = folder};
+    snprintf(files.one, sizeof files.one, "%s/one.parquet", folder);
+    snprintf(files.two, sizeof files.two, "%s/two.parquet", folder);
     frz_code rc = open_catalog(env, folder, &catalog, err);
-    if (rc == FRZ_OK) {
-        rc = frz_import(catalog, "db.t", files, 2, NULL, NULL, err);
-    }
+    rc = rc == FRZ_OK ? run(catalog, &files, err) : rc;
     frz_catalog_close(catalog);
     return rc;
 }
 
-static frz_code run_update(const frz_env *env, const char *folder,
-                           const frz_assignment *assignments, size_t count, const char *where,
-                           frz_error *err)
+static frz_code run_import(frz_catalog *catalog, const scenario_files *files, frz_error *err)
 {
-    frz_catalog *catalog = NULL;
-    frz_code rc = open_catalog(env, folder, &catalog, err);
-    if (rc == FRZ_OK) {
-        rc = frz_update_columns(catalog, "db.t", assignments, count, where, NULL, err);
-    }
-    frz_catalog_close(catalog);
-    return rc;
+    return frz_import(catalog, "db.t", files->paths, 2, NULL, NULL, err);
 }
 
-static frz_code run_update_all(const frz_env *env, const char *folder, frz_error *err)
+/* Every entry is in a leaf from the first version on. */
+static frz_code run_import_leaf(frz_catalog *catalog, const scenario_files *files, frz_error *err)
 {
-    const frz_assignment all = {"a", "id + 1000"};
-    return run_update(env, folder, &all, 1, NULL, err);
+    static const frz_property no_entries = {"write.root-manifest.max-entries", "0"};
+    frz_import_options options = FRZ_IMPORT_OPTIONS_INIT;
+    options.properties = &no_entries;
+    options.property_count = 1;
+    return frz_import(catalog, "db.t", files->paths, 2, &options, NULL, err);
 }
 
-static frz_code run_update_some(const frz_env *env, const char *folder, frz_error *err)
+static frz_code run_update_all(frz_catalog *catalog, const scenario_files *files, frz_error *err)
 {
-    const frz_assignment some[] = {{"a", "id + 1"}, {"b", "b + 1"}};
-    return run_update(env, folder, some, 2, "id % 2 = 0", err);
+    static const frz_assignment all = {"a", "id + 1000"};
+    (void)files;
+    return frz_update_columns(catalog, "db.t", &all, 1, NULL, NULL, err);
 }
 
-/* a becomes id + 1000, from the files the table was made of. */
-static frz_code run_update_from(const frz_env *env, const char *folder, size_t memory_bytes,
-                                const char *where, frz_error *err)
+static frz_code run_update_some(frz_catalog *catalog, const scenario_files *files, frz_error *err)
+{
+    static const frz_assignment some[] = {{"a", "id + 1"}, {"b", "b + 1"}};
+    (void)files;
+    return frz_update_columns(catalog, "db.t", some, 2, "id % 2 = 0", NULL, err);
+}
+
+/* Another column: then there are two column files. */
+static frz_code run_update_b(frz_catalog *catalog, const scenario_files *files, frz_error *err)
+{
+    static const frz_assignment b = {"b", "b + 1"};
+    (void)files;
+    return frz_update_columns(catalog, "db.t", &b, 1, NULL, NULL, err);
+}
+
+/* All rows leave a partition of which q is told by the tuple alone. */
+static frz_code run_leave_partition(frz_catalog *catalog, const scenario_files *files,
+                                    frz_error *err)
+{
+    static const frz_assignment all[] = {{"a", "id + 1000"}, {"p", "'z'"}};
+    (void)files;
+    return frz_update_columns(catalog, "db.t", all, 2, NULL, NULL, err);
+}
+
+/* The files that the table was made of, as rows from outside. */
+static frz_row_source source_of(const scenario_files *files)
+{
+    frz_row_source source = FRZ_ROW_SOURCE_INIT;
+    source.name = "s";
+    source.files = files->paths;
+    source.file_count = 2;
+    return source;
+}
+
+/* a becomes id + 1000. */
+static frz_code update_from(frz_catalog *catalog, const scenario_files *files, size_t memory_bytes,
+                            const char *where, frz_error *err)
 {
     static const frz_assignment all = {"a", "s.id + 1000"};
-    frz_catalog *catalog = NULL;
-    char one[SCENARIO_PATH + 32], two[SCENARIO_PATH + 32];
-    const char *files[] = {one, two};
-    frz_row_source source = FRZ_ROW_SOURCE_INIT;
-    snprintf(one, sizeof one, "%s/one.parquet", folder);
-    snprintf(two, sizeof two, "%s/two.parquet", folder);
-    source.name = "s";
-    source.files = files;
-    source.file_count = 2;
+    frz_row_source source = source_of(files);
     source.memory_bytes = memory_bytes;
-    frz_code rc = open_catalog(env, folder, &catalog, err);
-    if (rc == FRZ_OK) {
-        rc = frz_update_columns_from(catalog, "db.t", NULL, &all, 1, &source, where, NULL, err);
-    }
-    frz_catalog_close(catalog);
-    return rc;
+    return frz_update_columns_from(catalog, "db.t", NULL, &all, 1, &source, where, NULL, err);
 }
 
-static frz_code run_update_by_key(const frz_env *env, const char *folder, frz_error *err)
+static frz_code run_update_by_key(frz_catalog *catalog, const scenario_files *files, frz_error *err)
 {
-    return run_update_from(env, folder, 0, "t.id = s.id AND t.s = s.s", err);
+    return update_from(catalog, files, 0, "t.id = s.id AND t.s = s.s", err);
 }
 
-static frz_code run_update_spilled(const frz_env *env, const char *folder, frz_error *err)
+static frz_code run_update_spilled(frz_catalog *catalog, const scenario_files *files,
+                                   frz_error *err)
 {
-    setenv("TMPDIR", folder, 1); /* what a process that ends leaves there goes with the folder */
-    return run_update_from(env, folder, 1, "t.id = s.id AND t.s = s.s AND s.id < 4", err);
+    /* what a process that ends leaves there goes with the folder */
+    setenv("TMPDIR", files->folder, 1);
+    return update_from(catalog, files, 1, "t.id = s.id AND t.s = s.s AND s.id < 4", err);
 }
 
-static frz_code run_update_by_position(const frz_env *env, const char *folder, frz_error *err)
+static frz_code run_update_by_position(frz_catalog *catalog, const scenario_files *files,
+                                       frz_error *err)
 {
-    static const frz_assignment all = {"a", "source.id + 1000"};
-    frz_catalog *catalog = NULL;
-    char one[SCENARIO_PATH + 32], two[SCENARIO_PATH + 32];
-    const char *files[] = {one, two};
-    frz_row_source source = FRZ_ROW_SOURCE_INIT;
-    snprintf(one, sizeof one, "%s/one.parquet", folder);
-    snprintf(two, sizeof two, "%s/two.parquet", folder);
-    source.files = files;
-    source.file_count = 2;
-    frz_code rc = open_catalog(env, folder, &catalog, err);
-    if (rc == FRZ_OK) {
-        rc = frz_update_columns_by_position(catalog, "db.t", &all, 1, &source, NULL, err);
-    }
-    frz_catalog_close(catalog);
-    return rc;
+    static const frz_assignment all = {"a", "s.id + 1000"};
+    frz_row_source source = source_of(files);
+    return frz_update_columns_by_position(catalog, "db.t", &all, 1, &source, NULL, err);
 }
 
 /* Of the source's rows 40 to 49 are matched and updated, 50 to 79 as well: a becomes id + 1000.
  * Rows 0 to 39 are not in it: they are deleted, and inserted again from the other file in the same
  * way. */
-static frz_code run_merge(const frz_env *env, const char *folder, frz_error *err)
+static frz_code run_merge(frz_catalog *catalog, const scenario_files *files, frz_error *err)
 {
     static const frz_assignment all = {"a", "s.id + 1000"};
     static const frz_assignment inserted[] = {
@@ -158,141 +171,89 @@ static frz_code run_merge(const frz_env *env, const char *folder, frz_error *err
         {FRZ_MERGE_MATCHED, FRZ_MERGE_UPDATE, NULL, &all, 1},
         {FRZ_MERGE_NOT_MATCHED, FRZ_MERGE_INSERT, NULL, inserted, 4},
         {FRZ_MERGE_NOT_MATCHED_BY_SOURCE, FRZ_MERGE_DELETE, "t.id < 40", NULL, 0}};
-    frz_catalog *catalog = NULL;
-    char one[SCENARIO_PATH + 32], two[SCENARIO_PATH + 32];
-    const char *files[] = {one, two};
-    frz_row_source source = FRZ_ROW_SOURCE_INIT;
-    snprintf(one, sizeof one, "%s/one.parquet", folder);
-    snprintf(two, sizeof two, "%s/two.parquet", folder);
-    source.name = "s";
-    source.files = files;
-    source.file_count = 2;
-    frz_code rc = open_catalog(env, folder, &catalog, err);
-    if (rc == FRZ_OK) {
-        rc = frz_merge(catalog, "db.t", "t", &source, "t.id = s.id AND t.id >= 40", clauses, 3,
-                       NULL, err);
-    }
-    frz_catalog_close(catalog);
-    return rc;
+    frz_row_source source = source_of(files);
+    return frz_merge(catalog, "db.t", "t", &source, "t.id = s.id AND t.id >= 40", clauses, 3, NULL,
+                     err);
 }
 
-/* Another column: then there are two column files. */
-static frz_code run_update_b(const frz_env *env, const char *folder, frz_error *err)
+static frz_code compact_by(frz_catalog *catalog, frz_compact_mode mode, frz_error *err)
 {
-    const frz_assignment b = {"b", "b + 1"};
-    return run_update(env, folder, &b, 1, NULL, err);
-}
-
-static frz_code run_compact_by(const frz_env *env, const char *folder, frz_compact_mode mode,
-                               frz_error *err)
-{
-    frz_catalog *catalog = NULL;
     frz_compact_options options = FRZ_COMPACT_OPTIONS_INIT;
     options.mode = mode;
-    frz_code rc = open_catalog(env, folder, &catalog, err);
-    if (rc == FRZ_OK) {
-        rc = frz_compact_by(catalog, "db.t", &options, NULL, NULL, err);
-    }
-    frz_catalog_close(catalog);
-    return rc;
+    return frz_compact_by(catalog, "db.t", &options, NULL, NULL, err);
 }
 
-static frz_code run_compact(const frz_env *env, const char *folder, frz_error *err)
+static frz_code run_compact(frz_catalog *catalog, const scenario_files *files, frz_error *err)
 {
-    return run_compact_by(env, folder, FRZ_COMPACT_REWRITE, err);
+    (void)files;
+    return compact_by(catalog, FRZ_COMPACT_REWRITE, err);
 }
 
-static frz_code run_compact_columns(const frz_env *env, const char *folder, frz_error *err)
+static frz_code run_compact_columns(frz_catalog *catalog, const scenario_files *files,
+                                    frz_error *err)
 {
-    return run_compact_by(env, folder, FRZ_COMPACT_COLUMNS, err);
+    (void)files;
+    return compact_by(catalog, FRZ_COMPACT_COLUMNS, err);
 }
 
-static frz_code run_delete(const frz_env *env, const char *folder, frz_error *err)
+static frz_code run_combine(frz_catalog *catalog, const scenario_files *files, frz_error *err)
 {
-    frz_catalog *catalog = NULL;
-    frz_code rc = open_catalog(env, folder, &catalog, err);
-    if (rc == FRZ_OK) {
-        rc = frz_delete_rows(catalog, "db.t", "id % 10 = 3", NULL, err);
-    }
-    frz_catalog_close(catalog);
-    return rc;
+    (void)files;
+    return compact_by(catalog, FRZ_COMPACT_POLICY, err);
 }
 
-static frz_code set_property(const frz_env *env, const char *folder, const char *key,
-                             const char *value, frz_error *err)
+static frz_code run_delete(frz_catalog *catalog, const scenario_files *files, frz_error *err)
 {
-    frz_catalog *catalog = NULL;
+    (void)files;
+    return frz_delete_rows(catalog, "db.t", "id % 10 = 3", NULL, err);
+}
+
+/* The first file and some rows of the second. */
+static frz_code run_delete_file(frz_catalog *catalog, const scenario_files *files, frz_error *err)
+{
+    (void)files;
+    return frz_delete_rows(catalog, "db.t", "id < 50 OR id % 10 = 3", NULL, err);
+}
+
+static frz_code set_property(frz_catalog *catalog, const char *key, const char *value,
+                             frz_error *err)
+{
     frz_sql_result result;
     char sql[256];
     snprintf(sql, sizeof sql, "ALTER TABLE db.t SET TBLPROPERTIES ('%s' = '%s')", key, value);
-    frz_code rc = open_catalog(env, folder, &catalog, err);
-    if (rc == FRZ_OK) {
-        rc = frz_sql_run(catalog, NULL, sql, &result, err);
-    }
-    frz_catalog_close(catalog);
-    return rc;
+    return frz_sql_run(catalog, NULL, sql, &result, err);
 }
 
-static frz_code set_modes(const frz_env *env, const char *folder, const char *mode, frz_error *err)
+static frz_code set_modes(frz_catalog *catalog, const char *mode, frz_error *err)
 {
-    frz_code rc = set_property(env, folder, "write.update.mode", mode, err);
-    return rc == FRZ_OK ? set_property(env, folder, "write.delete.mode", mode, err) : rc;
+    frz_code rc = set_property(catalog, "write.update.mode", mode, err);
+    return rc == FRZ_OK ? set_property(catalog, "write.delete.mode", mode, err) : rc;
 }
 
-static frz_code run_append(const frz_env *env, const char *folder, frz_error *err)
+static frz_code run_append(frz_catalog *catalog, const scenario_files *files, frz_error *err)
 {
-    frz_catalog *catalog = NULL;
-    char one[SCENARIO_PATH + 32], two[SCENARIO_PATH + 32];
-    const char *files[] = {one, two};
-    snprintf(one, sizeof one, "%s/one.parquet", folder);
-    snprintf(two, sizeof two, "%s/two.parquet", folder);
-    frz_code rc = open_catalog(env, folder, &catalog, err);
-    if (rc == FRZ_OK) {
-        rc = frz_append_files(catalog, "db.t", files, 2, NULL, NULL, err);
-    }
-    frz_catalog_close(catalog);
-    return rc;
-}
-
-static frz_code run_combine(const frz_env *env, const char *folder, frz_error *err)
-{
-    return run_compact_by(env, folder, FRZ_COMPACT_POLICY, err);
+    return frz_append_files(catalog, "db.t", files->paths, 2, NULL, NULL, err);
 }
 
 /* All snapshots but the last go. */
-static frz_code run_expire(const frz_env *env, const char *folder, frz_error *err)
+static frz_code run_expire(frz_catalog *catalog, const scenario_files *files, frz_error *err)
 {
-    frz_catalog *catalog = NULL;
     frz_expire_options options = FRZ_EXPIRE_OPTIONS_INIT;
+    (void)files;
     options.older_than = "2099-01-01";
-    frz_code rc = open_catalog(env, folder, &catalog, err);
-    if (rc == FRZ_OK) {
-        rc = frz_expire(catalog, "db.t", &options, NULL, err);
-    }
-    frz_catalog_close(catalog);
-    return rc;
+    return frz_expire(catalog, "db.t", &options, NULL, err);
 }
 
-static frz_code remove_orphans(const frz_env *env, const char *folder, frz_removal_report *report,
-                               frz_error *err)
-{
-    frz_catalog *catalog = NULL;
-    frz_orphan_options options = FRZ_ORPHAN_OPTIONS_INIT;
-    options.older_than = "2099-01-01";
-    options.force = 1;
-    frz_code rc = open_catalog(env, folder, &catalog, err);
-    if (rc == FRZ_OK) {
-        rc = frz_remove_orphans(catalog, "db.t", &options, report, err);
-    }
-    frz_catalog_close(catalog);
-    return rc;
-}
-
-static frz_code run_orphans(const frz_env *env, const char *folder, frz_error *err)
+static frz_code run_orphans(frz_catalog *catalog, const scenario_files *files, frz_error *err)
 {
     frz_removal_report report = {.failed = 0};
-    frz_code rc = remove_orphans(env, folder, &report, err);
-    return rc == FRZ_OK && report.failed > 0 ? frz_fail(err, FRZ_E_IO, "orphans stay") : rc;
+    frz_orphan_options options = FRZ_ORPHAN_OPTIONS_INIT;
+    (void)files;
+    options.older_than = "2099-01-01";
+    options.force = 1;
+    frz_code rc = frz_remove_orphans(catalog, "db.t", &options, &report, err);
+    return rc == FRZ_OK && report.failed > 0 ? frz_fail(err, FRZ_E_IO, "orphans cannot be removed")
+                                             : rc;
 }
 
 static frz_code append_line(void *ctx, const void *bytes, size_t len, frz_error *err)
@@ -314,20 +275,19 @@ out:
     return rc;
 }
 
-static frz_code run_update_tasks(const frz_env *env, const char *folder, frz_error *err)
+static frz_code run_update_tasks(frz_catalog *catalog, const scenario_files *files, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    const frz_assignment some[] = {{"a", "id + 1"}, {"b", "b + 1"}};
+    static const frz_assignment some[] = {{"a", "id + 1"}, {"b", "b + 1"}};
     frz_update_plan_options opts = FRZ_UPDATE_PLAN_OPTIONS_INIT;
-    frz_catalog *catalog = NULL;
     frz_table *table = NULL;
     frz_update_plan *plan = NULL;
-    frz_buf results = FRZ_BUF_INIT(env, FRZ_BUF_NO_LIMIT);
+    frz_buf results = FRZ_BUF_INIT(catalog->env, FRZ_BUF_NO_LIMIT);
+    (void)files;
     opts.target_bytes = 1; /* a task for each data file */
-    FRZ_TRY(open_catalog(env, folder, &catalog, err));
     FRZ_TRY(frz_catalog_load_table(catalog, "db.t", &table, err));
     FRZ_TRY(frz_update_plan_open(table, some, 2, "id % 2 = 0", &opts, &plan, err));
-    while ((rc = run_next(env, plan, &results, err)) == FRZ_OK) {
+    while ((rc = run_next(catalog->env, plan, &results, err)) == FRZ_OK) {
     }
     FRZ_TRY(rc == FRZ_END ? FRZ_OK : rc);
     rc = frz_update_commit(catalog, "db.t", (const char *)results.data, results.len, NULL, err);
@@ -335,7 +295,6 @@ out:
     frz_buf_reset(&results);
     frz_update_plan_close(plan);
     frz_table_unref(table);
-    frz_catalog_close(catalog);
     return rc;
 }
 
@@ -363,6 +322,9 @@ const fault_scenario scenarios[] = {
     {"update by position", run_update_by_position, SUM_IMPORTED, SUM_UPDATED, BASE_IMPORTED, 0},
     {"compact columns", run_compact_columns, SUM_UPDATED, SUM_UPDATED, BASE_TWICE, 0},
     {"combine", run_combine, SUM_UPDATED, SUM_UPDATED, BASE_SMALL, 0},
+    {"update in a leaf", run_update_all, SUM_IMPORTED, SUM_UPDATED, BASE_LEAF, 0},
+    {"delete in a leaf", run_delete_file, SUM_IMPORTED, SUM_FILE_DELETED, BASE_LEAF, 0},
+    {"leave a partition", run_leave_partition, SUM_IMPORTED, SUM_UPDATED, BASE_TUPLES, 0},
     {"expire", run_expire, SUM_DELETED, SUM_DELETED, BASE_DELETED, 0},
     {"remove orphans", run_orphans, SUM_DELETED, SUM_DELETED, BASE_LITTERED, 0},
 };
@@ -488,6 +450,44 @@ int scenario_setup(void **state)
     return rc == FRZ_OK ? 0 : report("cannot prepare", &err);
 }
 
+/* What a prepared folder has beyond the files that tables are made of. */
+static frz_code prepare(frz_catalog *catalog, const scenario_files *files, int base, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    FRZ_TRY(base == BASE_LEAF ? run_import_leaf(catalog, files, err)
+                              : run_import(catalog, files, err));
+    if (base == BASE_TUPLES) {
+        FRZ_TRY(test_leave_tuples(catalog, "db.t", err));
+    }
+    if (base < BASE_UPDATED) {
+        return FRZ_OK;
+    }
+    FRZ_TRY(run_update_all(catalog, files, err));
+    if (base == BASE_TWICE || base == BASE_SMALL) {
+        FRZ_TRY(run_update_b(catalog, files, err));
+    }
+    if (base == BASE_SMALL) {
+        FRZ_TRY(set_property(catalog, "write.compact.min-small-files", "2", err));
+    }
+    if (base >= BASE_DELETED && base != BASE_REWRITING) {
+        /* from now on every entry is in a leaf */
+        FRZ_TRY(set_property(catalog, "write.root-manifest.max-entries", "0", err));
+        FRZ_TRY(run_delete(catalog, files, err));
+    }
+    if (base >= BASE_REWRITING) {
+        FRZ_TRY(set_modes(catalog, base == BASE_MOVING ? "merge-on-read" : "copy-on-write", err));
+    }
+out:
+    return rc;
+}
+
+static int base_now; /* scenario_run takes no more than what it runs */
+
+static frz_code prepare_now(frz_catalog *catalog, const scenario_files *files, frz_error *err)
+{
+    return prepare(catalog, files, base_now, err);
+}
+
 /* Locations in the table are absolute, so a table is made at the place where it is used. */
 int scenario_reset(const fault_scenario *scenario, char folder[SCENARIO_PATH])
 {
@@ -502,26 +502,9 @@ int scenario_reset(const fault_scenario *scenario, char folder[SCENARIO_PATH])
         return shell("cp -r '%s' '%s'", kept, folder);
     }
     frz_env *env = scenario_env(0, NULL);
+    base_now = scenario->base;
     frz_code rc = shell("cp -r '%s/base0' '%s'", root, folder) == 0 ? FRZ_OK : FRZ_E_IO;
-    rc = rc == FRZ_OK ? run_import(env, folder, &err) : rc;
-    if (rc == FRZ_OK && scenario->base >= BASE_UPDATED) {
-        rc = run_update_all(env, folder, &err);
-    }
-    if (rc == FRZ_OK && (scenario->base == BASE_TWICE || scenario->base == BASE_SMALL)) {
-        rc = run_update_b(env, folder, &err);
-    }
-    if (rc == FRZ_OK && scenario->base == BASE_SMALL) {
-        rc = set_property(env, folder, "write.compact.min-small-files", "2", &err);
-    }
-    if (rc == FRZ_OK && scenario->base >= BASE_DELETED && scenario->base != BASE_REWRITING) {
-        /* from now on every entry is in a leaf */
-        rc = set_property(env, folder, "write.root-manifest.max-entries", "0", &err);
-        rc = rc == FRZ_OK ? run_delete(env, folder, &err) : rc;
-    }
-    if (rc == FRZ_OK && scenario->base >= BASE_REWRITING) {
-        bool moves = scenario->base == BASE_MOVING;
-        rc = set_modes(env, folder, moves ? "merge-on-read" : "copy-on-write", &err);
-    }
+    rc = rc == FRZ_OK ? scenario_run(prepare_now, env, folder, &err) : rc;
     if (rc == FRZ_OK && scenario->base == BASE_LITTERED &&
         shell(
             "for i in 1 2 3; do cp '%s/one.parquet' '%s/warehouse/db/t/data/left-'$i.parquet; done",
@@ -543,7 +526,7 @@ int scenario_teardown(void **state)
 /* As many as there may be, also after a delete or an append. */
 static bool is_whole(int64_t rows)
 {
-    return rows == ROWS || rows == ROWS - ROWS_DELETED || rows == 2 * ROWS;
+    return rows == ROWS || rows == ROWS - ROWS_DELETED || rows == 2 * ROWS || rows == ROWS_OF_FILE;
 }
 
 static frz_code add_up(frz_scan *scan, double *sum, int64_t *rows, frz_error *err)
@@ -561,29 +544,51 @@ static frz_code add_up(frz_scan *scan, double *sum, int64_t *rows, frz_error *er
     return rc == FRZ_END ? FRZ_OK : rc;
 }
 
+/* A table of a folder, and the catalog that it is in. */
+typedef struct open_table {
+    frz_catalog *catalog;
+    frz_table *table;
+} open_table;
+
+static frz_code table_open(const frz_env *env, const char *folder, open_table *out, frz_error *err)
+{
+    *out = (open_table){.table = NULL};
+    frz_code rc = open_catalog(env, folder, &out->catalog, err);
+    return rc == FRZ_OK ? frz_catalog_load_table(out->catalog, "db.t", &out->table, err) : rc;
+}
+
+static void table_close(open_table *t)
+{
+    frz_table_unref(t->table);
+    frz_catalog_close(t->catalog);
+}
+
+static frz_code check_whole(int64_t rows, frz_error *err)
+{
+    return is_whole(rows)
+               ? FRZ_OK
+               : frz_fail(err, FRZ_E_INTERNAL, "%lld rows instead of %d", (long long)rows, ROWS);
+}
+
+static const char *const column_a[] = {"a"};
+
 frz_code scenario_sum(const frz_env *env, const char *folder, double *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    const char *columns[] = {"a"};
     frz_scan_options opts = FRZ_SCAN_OPTIONS_INIT;
-    frz_catalog *catalog = NULL;
-    frz_table *table = NULL;
+    open_table t;
     frz_scan *scan = NULL;
     int64_t rows = 0;
-    opts.columns = columns;
+    opts.columns = column_a;
     opts.column_count = 1;
     *out = 0;
-    FRZ_TRY(open_catalog(env, folder, &catalog, err));
-    FRZ_TRY(frz_catalog_load_table(catalog, "db.t", &table, err));
-    FRZ_TRY(frz_scan_open(table, &opts, &scan, err));
+    FRZ_TRY(table_open(env, folder, &t, err));
+    FRZ_TRY(frz_scan_open(t.table, &opts, &scan, err));
     FRZ_TRY(add_up(scan, out, &rows, err));
-    if (rc == FRZ_OK && !is_whole(rows)) {
-        rc = frz_fail(err, FRZ_E_INTERNAL, "%lld rows instead of %d", (long long)rows, ROWS);
-    }
+    rc = check_whole(rows, err);
 out:
     frz_scan_close(scan);
-    frz_table_unref(table);
-    frz_catalog_close(catalog);
+    table_close(&t);
     return rc;
 }
 
@@ -614,43 +619,35 @@ out:
 frz_code scenario_task_sum(const frz_env *env, const char *folder, double *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    const char *columns[] = {"a"};
     frz_plan_options opts = FRZ_PLAN_OPTIONS_INIT;
-    frz_catalog *catalog = NULL;
-    frz_table *table = NULL;
+    open_table t;
     frz_plan *plan = NULL;
     frz_task *task = NULL;
     int64_t rows = 0;
-    opts.columns = columns;
+    opts.columns = column_a;
     opts.column_count = 1;
     opts.target_bytes = 1000; /* several parts of a file */
     opts.open_file_bytes = 1;
     *out = 0;
-    FRZ_TRY(open_catalog(env, folder, &catalog, err));
-    FRZ_TRY(frz_catalog_load_table(catalog, "db.t", &table, err));
-    FRZ_TRY(frz_plan_open(table, &opts, &plan, err));
+    FRZ_TRY(table_open(env, folder, &t, err));
+    FRZ_TRY(frz_plan_open(t.table, &opts, &plan, err));
     while ((rc = frz_plan_next(plan, &task, err)) == FRZ_OK) {
         FRZ_TRY(add_up_task(env, task, out, &rows, err));
         frz_task_unref(task);
         task = NULL;
     }
-    rc = rc == FRZ_END ? FRZ_OK : rc;
-    if (rc == FRZ_OK && !is_whole(rows)) {
-        rc = frz_fail(err, FRZ_E_INTERNAL, "%lld rows instead of %d", (long long)rows, ROWS);
-    }
+    rc = rc == FRZ_END ? check_whole(rows, err) : rc;
 out:
     frz_task_unref(task);
     frz_plan_close(plan);
-    frz_table_unref(table);
-    frz_catalog_close(catalog);
+    table_close(&t);
     return rc;
 }
 
-static frz_code count_rows(struct ArrowArrayStream *stream, int64_t *rows, frz_error *err)
+frz_code scenario_count_rows(struct ArrowArrayStream *stream, int64_t *rows, frz_error *err)
 {
     struct ArrowArray batch = {0};
     int os_error = 0;
-    *rows = 0;
     for (;;) {
         os_error = stream->get_next(stream, &batch);
         if (os_error != 0 || batch.release == NULL) {
@@ -668,18 +665,16 @@ frz_code scenario_changes(const frz_env *env, const char *folder, int64_t *files
                           frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    frz_catalog *catalog = NULL;
-    frz_table *table = NULL;
+    open_table t;
     struct ArrowArrayStream stream = {0};
-    FRZ_TRY(open_catalog(env, folder, &catalog, err));
-    FRZ_TRY(frz_catalog_load_table(catalog, "db.t", &table, err));
-    FRZ_TRY(frz_changes_files(table, NULL, &stream, err));
-    FRZ_TRY(count_rows(&stream, files, err));
-    FRZ_TRY(frz_changes_rows(table, NULL, &stream, err));
-    rc = count_rows(&stream, rows, err);
+    *files = *rows = 0;
+    FRZ_TRY(table_open(env, folder, &t, err));
+    FRZ_TRY(frz_changes_files(t.table, NULL, &stream, err));
+    FRZ_TRY(scenario_count_rows(&stream, files, err));
+    FRZ_TRY(frz_changes_rows(t.table, NULL, &stream, err));
+    rc = scenario_count_rows(&stream, rows, err);
 out:
-    frz_table_unref(table);
-    frz_catalog_close(catalog);
+    table_close(&t);
     return rc;
 }
 
@@ -692,18 +687,15 @@ static void print_finding(void *ctx, const char *location, const char *text)
 static frz_code validate(const frz_env *env, const char *folder, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    frz_catalog *catalog = NULL;
-    frz_table *table = NULL;
+    open_table t;
     int64_t findings = 0;
-    FRZ_TRY(open_catalog(env, folder, &catalog, err));
-    FRZ_TRY(frz_catalog_load_table(catalog, "db.t", &table, err));
-    FRZ_TRY(frz_validate(table, print_finding, NULL, &findings, err));
+    FRZ_TRY(table_open(env, folder, &t, err));
+    FRZ_TRY(frz_validate(t.table, print_finding, NULL, &findings, err));
     if (findings != 0) {
         rc = frz_fail(err, FRZ_E_INTERNAL, "validate has %lld findings", (long long)findings);
     }
 out:
-    frz_table_unref(table);
-    frz_catalog_close(catalog);
+    table_close(&t);
     return rc;
 }
 
@@ -729,15 +721,10 @@ static frz_code finish(const fault_scenario *scenario, const frz_env *env, const
                        bool again, double *sum, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    frz_removal_report orphans = {.failed = 0};
     if (again) {
-        FRZ_TRY(scenario->run(env, folder, err));
+        FRZ_TRY(scenario_run(scenario->run, env, folder, err));
     }
-    FRZ_TRY(remove_orphans(env, folder, &orphans, err));
-    if (orphans.failed != 0) {
-        rc = frz_fail(err, FRZ_E_INTERNAL, "orphans cannot be removed");
-        goto out;
-    }
+    FRZ_TRY(scenario_run(run_orphans, env, folder, err));
     FRZ_TRY(state_of(env, folder, sum, err));
 out:
     return rc;

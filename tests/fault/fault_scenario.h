@@ -8,10 +8,16 @@
 
 #define SCENARIO_PATH 512
 
+/* What a table is made of. */
+typedef struct scenario_files {
+    char one[SCENARIO_PATH + 32], two[SCENARIO_PATH + 32];
+    const char *paths[2]; /* these two */
+    const char *folder;
+} scenario_files;
+
 typedef struct fault_scenario {
     const char *name;
-    /* Run the operation once. */
-    frz_code (*run)(const frz_env *env, const char *folder, frz_error *err);
+    frz_code (*run)(frz_catalog *catalog, const scenario_files *files, frz_error *err);
     /* sum(a) before and after; a table that does not exist has -1. */
     double before, after;
     int base; /* which prepared folder it starts from */
@@ -22,6 +28,10 @@ typedef struct fault_scenario {
  * it; updates and a delete in other modes; append; expiry and the removal of orphans. */
 extern const fault_scenario scenarios[];
 extern const size_t scenario_count;
+
+/* Run an operation once. */
+frz_code scenario_run(frz_code (*run)(frz_catalog *, const scenario_files *, frz_error *),
+                      const frz_env *env, const char *folder, frz_error *err);
 
 /* Group fixtures of cmocka: prepared folders below a temporary one; its removal. */
 int scenario_setup(void **state);
@@ -43,6 +53,8 @@ int scenario_check(const fault_scenario *scenario, const char *folder, int must_
 frz_code scenario_sum(const frz_env *env, const char *folder, double *out, frz_error *err);
 /* The same by tasks, each written and read again. */
 frz_code scenario_task_sum(const frz_env *env, const char *folder, double *out, frz_error *err);
+/* Add the rows of a stream to their number, and release it. */
+frz_code scenario_count_rows(struct ArrowArrayStream *stream, int64_t *rows, frz_error *err);
 /* Read what the newest snapshot changed, by files and by rows; how many of each. */
 frz_code scenario_changes(const frz_env *env, const char *folder, int64_t *files, int64_t *rows,
                           frz_error *err);

@@ -18,7 +18,7 @@ static bool run_once(const fault_scenario *scenario, const char *folder, fault_m
     fault_arm(mode, step);
     frz_env *env = scenario_env(1, NULL);
     frz_env_counters_get(env, &before); /* the environment keeps some for itself */
-    *rc = scenario->run(env, folder, &err);
+    *rc = scenario_run(scenario->run, env, folder, &err);
     bool reached = fault_reached();
     fault_arm(FAULT_NONE, 0);
     frz_env_counters_get(env, &after);

@@ -4,6 +4,7 @@
  */
 #include "model/model_table.h"
 #include "unit/test_alloc.h"
+#include "unit/test_roots.h"
 
 static void rival_by_text(fixture *f)
 {
@@ -440,6 +441,49 @@ static void race__a_self_join_without_its_column_is_a_conflict(void **state)
     }
 }
 
+/* ---- values that only the partition tuple has ---- */
+
+static int64_t count_rows(fixture *f, const char *condition)
+{
+    char sql[128];
+    frz_sql_result result = {0};
+    struct ArrowArray batch = {0};
+    snprintf(sql, sizeof sql, "SELECT count(*) FROM " NAME " WHERE %s", condition);
+    assert_ok(frz_sql_run(f->inner, NULL, sql, &result, &f->err), &f->err);
+    assert_int_equal(result.rows.get_next(&result.rows, &batch), 0);
+    int64_t count = frz_get_i64(batch.children[0], 0);
+    frz_array_release(&batch);
+    result.rows.release(&result.rows);
+    return count;
+}
+
+/* The new values are kept, and what goes with the tuple is stored again for the newest entry. */
+static void race__values_of_a_tuple_that_goes_are_stored_again(void **state)
+{
+    fixture f;
+    int64_t findings = 0;
+    frz_table *table = NULL;
+    two_files(&f, state);
+    assert_ok(test_leave_tuples(f.inner, NAME, &f.err), &f.err);
+    f.rival = rival_by_text;
+    f.rival_sql = "UPDATE " NAME " SET d = 1.5 WHERE id < 4";
+    frz_commit_report report =
+        run_sql(&f, &f.outer, "UPDATE " NAME " SET p = 'z' WHERE id % 2 = 0");
+    assert_int_equal(report.attempts, 2);
+    assert_int_equal(report.rows, 10);
+    assert_int_equal(count_rows(&f, "p = 'z'"), 10);
+    assert_int_equal(count_rows(&f, "p = 'x'"), 10);
+    assert_int_equal(count_rows(&f, "q = 'y'"), 20);
+    assert_int_equal(count_rows(&f, "d = 1.5"), 4);
+    /* data files; theirs; mine, the lineage of the file that they changed, and q of both */
+    assert_int_equal(count_files(&f, "db/t/data"), 2 + 1 + 2 + 1 + 2);
+    assert_ok(frz_catalog_load_table(f.inner, NAME, &table, &f.err), &f.err);
+    assert_ok(frz_validate(table, fail_on_finding, &f, &findings, &f.err), &f.err);
+    assert_int_equal(findings, 0);
+    frz_table_unref(table);
+    fixture_close(&f);
+}
+
 /* ---- without memory ---- */
 
 static test_allocator scarce;
@@ -526,6 +570,7 @@ int main(void)
         TEST_WITH_ENV(race__no_row_is_left_to_update),
         TEST_WITH_ENV(race__a_self_join_goes_on_after_a_type_grew),
         TEST_WITH_ENV(race__a_self_join_without_its_column_is_a_conflict),
+        TEST_WITH_ENV(race__values_of_a_tuple_that_goes_are_stored_again),
         cmocka_unit_test(race__every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 #include "format/parquet/parquet_internal.h"
 #include "unit/format/parquet_chunk_edit.h"
 #include "unit/format/parquet_rows.h"
+#include "unit/test_alloc.h"
 
 typedef struct splice_test {
     frz_env *env;
@@ -692,6 +693,200 @@ static void splice__counts_of_levels_in_pages_are_looked_at(void **state)
     }
 }
 
+/* ---- members of a struct ---- */
+
+#define MEMBER_X "{'id':3,'name':'x','required':false,'type':'int'}"
+#define MEMBER_Y "{'id':4,'name':'y','required':false,'type':'string'}"
+#define MEMBER_Z                                                                                   \
+    "{'id':5,'name':'z','required':false,'type':{'type':'struct','fields':["                       \
+    "{'id':6,'name':'u','required':false,'type':'double'}]}}"
+#define MEMBER_N "{'id':7,'name':'n','required':false,'type':'long'}"
+#define FIELD_A "{'id':1,'name':'a','required':true,'type':'long'}"
+#define STRUCT_OF(members)                                                                         \
+    "{'id':2,'name':'s','required':true,'type':{'type':'struct','fields':[" members "]}}"
+
+#define SOURCE_TYPE FIELD_A "," STRUCT_OF(MEMBER_X "," MEMBER_Y "," MEMBER_Z)
+#define SOURCE_ROWS                                                                                \
+    "[{'a':1,'s':{'x':1,'y':'p','z':{'u':0.5}}},{'a':2,'s':{'x':null,'y':'q','z':null}},"          \
+    "{'a':3,'s':{'x':3,'z':{'u':null}}}]"
+/* z as in the source; x has other values, n is new, y is left out */
+#define TARGET_TYPE FIELD_A "," STRUCT_OF(MEMBER_Z "," MEMBER_X "," MEMBER_N)
+#define TARGET_ROWS                                                                                \
+    "[{'a':1,'s':{'z':{'u':0.5},'x':10,'n':7}},{'a':2,'s':{'z':null,'x':20,'n':null}},"            \
+    "{'a':3,'s':{'z':{'u':null},'x':null,'n':9}}]"
+
+static bool same_values(const frz_type *type, const struct ArrowArray *x,
+                        const struct ArrowArray *y, int64_t i)
+{
+    bool same = frz_is_null(x, i) == frz_is_null(y, i);
+    if (!same || frz_is_null(x, i)) {
+        return same;
+    }
+    if (type->id != FRZ_TYPE_STRUCT) {
+        frz_value v = frz_value_at(type, x, i), u = frz_value_at(type, y, i);
+        return frz_value_compare(&v, &u, true) == 0;
+    }
+    for (size_t k = 0; same && k < type->field_count; k++) { /* made and read without an offset */
+        same = same_values(type->fields[k].type, x->children[k], y->children[k], i);
+    }
+    return same;
+}
+
+static void check_holds(const frz_data_file *file, const struct ArrowArray *rows)
+{
+    frz_error err = {0};
+    frz_data_reader *reader;
+    frz_batch batch;
+    const frz_type *type = frz_data_file_type(file);
+    const frz_read_request request = {.projection = type};
+    assert_ok(frz_data_reader_open(file, &request, &reader, &err), &err);
+    assert_ok(frz_data_reader_next(reader, &batch, &err), &err);
+    assert_int_equal(batch.array.length, rows->length);
+    for (int64_t i = 0; i < rows->length; i++) {
+        assert_true(same_values(type, &batch.array, rows, i));
+    }
+    frz_array_release(&batch.array);
+    assert_int_equal(frz_data_reader_next(reader, &batch, &err), FRZ_END);
+    frz_data_reader_close(reader);
+}
+
+/* A file of rows whose second field is put together: bit k: member k is encoded, else copied. If
+ * that cannot be done (*done), the rest of the file is written in the usual way. */
+static frz_code write_members(const frz_env *env, const splice_test *t, const frz_data_file *src,
+                              const frz_type *type, const struct ArrowArray *rows, unsigned encoded,
+                              bool *done, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_parquet_writer *w = NULL, *finished = NULL;
+    const struct ArrowArray *members[4] = {NULL};
+    for (size_t k = 0; k < 4; k++) {
+        members[k] = encoded >> k & 1 ? rows->children[1]->children[k] : NULL;
+    }
+    FRZ_TRY(frz_parquet_writer_open(env, t->dst, type, NULL, &w, err));
+    FRZ_TRY(frz_parquet_writer_begin_group(w, rows->length, err));
+    FRZ_TRY(frz_parquet_writer_append_column(w, 0, rows->children[0], err));
+    FRZ_TRY(frz_parquet_writer_splice_members(w, 1, src, 0, 2, members, done, err));
+    if (!*done) {
+        FRZ_TRY(frz_parquet_writer_append_column(w, 1, rows->children[1], err));
+    }
+    FRZ_TRY(frz_parquet_writer_end_group(w, err));
+    finished = w;
+    w = NULL;
+    rc = frz_parquet_writer_finish(finished, false, NULL, NULL, err);
+out:
+    frz_parquet_writer_abort(w);
+    return rc;
+}
+
+static void members__some_are_copied_and_others_encoded(void **state)
+{
+    splice_test t;
+    frz_error err = {0};
+    frz_data_file *out = NULL;
+    bool done = false;
+    splice_open(&t, *state);
+    write_source(&t, SOURCE_TYPE, SOURCE_ROWS, NULL);
+    const frz_type *type = rows_type(&t.arena, TARGET_TYPE);
+    struct ArrowArray rows = rows_batch(t.env, type, TARGET_ROWS);
+    assert_ok(write_members(t.env, &t, t.file, type, &rows, 6, &done, &err), &err);
+    assert_true(done);
+    assert_ok(frz_data_file_open(t.env, t.dst, NULL, &out, &err), &err);
+    check_same_bytes(&t, t.file, 3, out, 1, 0); /* z.u */
+    check_holds(out, &rows);
+    frz_data_file_close(out);
+    frz_array_release(&rows);
+    splice_close(&t);
+}
+
+/* A member that cannot be copied: nothing is written, and the caller encodes all of them. */
+static void members__what_does_not_fit_is_left_to_the_caller(void **state)
+{
+    static const struct {
+        const char *why, *type, *rows;
+        unsigned encoded;
+    } cases[] = {
+        {"not in the source", TARGET_TYPE, TARGET_ROWS, 2},
+        {"another type",
+         FIELD_A "," STRUCT_OF("{'id':3,'name':'x','required':false,'type':'long'}"),
+         "[{'a':1,'s':{'x':1}},{'a':2,'s':{'x':2}},{'a':3,'s':{'x':3}}]", 0},
+        {"another count of rows", FIELD_A "," STRUCT_OF(MEMBER_X), "[{'a':1,'s':{'x':1}}]", 0},
+        {"a struct that may be null",
+         FIELD_A ",{'id':2,'name':'s','required':false,'type':{'type':'struct','fields':[" MEMBER_X
+                 "]}}",
+         "[{'a':1,'s':{'x':1}},{'a':2,'s':null},{'a':3,'s':{'x':3}}]", 0},
+    };
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(cases); i++) {
+        splice_test t;
+        frz_error err = {0};
+        frz_data_file *out = NULL;
+        bool done = false;
+        splice_open(&t, *state);
+        write_source(&t, SOURCE_TYPE, SOURCE_ROWS, NULL);
+        const frz_type *type = rows_type(&t.arena, cases[i].type);
+        struct ArrowArray rows = rows_batch(t.env, type, cases[i].rows);
+        assert_ok(write_members(t.env, &t, t.file, type, &rows, cases[i].encoded, &done, &err),
+                  &err);
+        if (done) {
+            fail_msg("%s: copied", cases[i].why);
+        }
+        assert_ok(frz_data_file_open(t.env, t.dst, NULL, &out, &err), &err);
+        check_holds(out, &rows);
+        frz_data_file_close(out);
+        frz_array_release(&rows);
+        splice_close(&t);
+    }
+}
+
+static void members__encoded_ones_have_all_rows_of_the_group(void **state)
+{
+    splice_test t;
+    frz_error err = {0};
+    bool done = false;
+    splice_open(&t, *state);
+    write_source(&t, SOURCE_TYPE, SOURCE_ROWS, NULL);
+    const frz_type *type = rows_type(&t.arena, FIELD_A "," STRUCT_OF(MEMBER_X));
+    struct ArrowArray rows =
+        rows_batch(t.env, type, "[{'a':1,'s':{'x':1}},{'a':2,'s':{'x':2}},{'a':3,'s':{'x':3}}]");
+    rows.children[1]->children[0]->length = 2;
+    assert_fails(write_members(t.env, &t, t.file, type, &rows, 1, &done, &err), &err,
+                 FRZ_E_ARGUMENT, "column \"s.x\" got 2 rows, its row group has 3");
+    rows.children[1]->children[0]->length = 3;
+    frz_array_release(&rows);
+    splice_close(&t);
+}
+
+/* For a scenario without a context. */
+static splice_test *members_test;
+static struct ArrowArray *members_rows;
+
+static frz_code scenario_members(const frz_env *env, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_data_file *src = NULL;
+    bool done = false;
+    unlink(members_test->dst);
+    FRZ_TRY(frz_data_file_open(env, members_test->src, NULL, &src, err));
+    FRZ_TRY(write_members(env, members_test, src, rows_type(&members_test->arena, TARGET_TYPE),
+                          members_rows, 6, &done, err));
+    assert_true(done);
+out:
+    frz_data_file_close(src);
+    return rc;
+}
+
+static void alloc__members_give_back_what_they_took(void **state)
+{
+    splice_test t;
+    splice_open(&t, *state);
+    write_source(&t, SOURCE_TYPE, SOURCE_ROWS, NULL);
+    struct ArrowArray rows = rows_batch(t.env, rows_type(&t.arena, TARGET_TYPE), TARGET_ROWS);
+    members_test = &t;
+    members_rows = &rows;
+    assert_true(test_fail_every_allocation(scenario_members) > 20);
+    frz_array_release(&rows);
+    splice_close(&t);
+}
+
 /* ---- statistics of others ---- */
 
 static void check_bounds(splice_test *t, bool lower, bool upper, int tight)
@@ -787,6 +982,10 @@ int main(void)
         TEST_WITH_ENV(splice__metrics_and_statistics_are_carried_over),
         TEST_WITH_ENV(splice__mixes_with_encoded_columns),
         TEST_WITH_ENV(splice__what_does_not_fit_is_left_to_the_caller),
+        TEST_WITH_ENV(members__some_are_copied_and_others_encoded),
+        TEST_WITH_ENV(members__what_does_not_fit_is_left_to_the_caller),
+        TEST_WITH_ENV(members__encoded_ones_have_all_rows_of_the_group),
+        TEST_WITH_ENV(alloc__members_give_back_what_they_took),
         TEST_WITH_ENV(splice__damaged_places_of_chunks_are_not_copied),
         TEST_WITH_ENV(splice__indexes_counts_and_filters_come_along),
         TEST_WITH_ENV(splice__page_bounds_without_an_order_stay_behind),

@@ -319,33 +319,6 @@ static inline void snapshot_close(test_snapshot *snapshot)
     frz_table_unref(snapshot->table);
 }
 
-/* Write the current root again with those of its entries only that are chosen: how a faulty writer
- * would have left it. */
-static inline void spoil_root(test_table *t, bool (*chosen)(const frz_entry *entry))
-{
-    test_snapshot snapshot;
-    char *location = NULL;
-    int64_t bytes = 0;
-    size_t kept = 0;
-    snapshot_open(t, &snapshot);
-    size_t count = frz_tree_entry_count(snapshot.tree);
-    const frz_entry **entries = frz_arena_array(&t->arena, count, sizeof *entries);
-    for (size_t i = 0; i < count; i++) {
-        const frz_entry *entry = frz_tree_entry(snapshot.tree, i);
-        if (chosen(entry)) {
-            entries[kept++] = entry;
-        }
-    }
-    const frz_manifest_rows rows = {.entries = entries, .entry_count = kept};
-    location = frz_strdup(t->env, frz_str_from(frz_tree_location(snapshot.tree)));
-    assert_ok(frz_file_remove(t->env, location, &t->err), &t->err);
-    assert_ok(frz_manifest_write(snapshot.table, location, snapshot.schema, &rows, false, &bytes,
-                                 &t->err),
-              &t->err);
-    frz_free(t->env, location);
-    snapshot_close(&snapshot);
-}
-
 /* All values of a field, files one after the other, in the arena. */
 static inline const char *column_text(test_table *t, const frz_field *field)
 {

@@ -3,6 +3,7 @@
  */
 #include "unit/maintain/maintain_table.h"
 #include "unit/test_alloc.h"
+#include "unit/test_roots.h"
 
 static frz_field field_id(void)
 {
@@ -275,7 +276,7 @@ static void tracking__numbers_must_be_possible(void **state)
     }
 }
 
-static bool is_live(const frz_entry *entry)
+static bool is_live(frz_entry *entry)
 {
     return frz_status_is_live(entry->status);
 }
@@ -287,12 +288,12 @@ static void tracking__modified_without_its_old_half(void **state)
     import_one(&t);
     test_column a = {field_a(), "1 2 3 4 5 6"};
     update_entry(&t, &(test_update){.columns = &a, .column_count = 1, .updated = "1 1 1 1 1 1"});
-    spoil_root(&t, is_live);
+    assert_ok(test_rewrite_root(t.catalog, TEST_NAME, is_live, &t.err), &t.err);
     assert_found(&t, "MODIFIED entry has no REPLACED one beside it");
     table_close(&t);
 }
 
-static bool is_none(const frz_entry *entry)
+static bool is_none(frz_entry *entry)
 {
     (void)entry;
     return false;
@@ -304,7 +305,7 @@ static void tracking__file_that_vanished(void **state)
     table_open(&t, state);
     import_one(&t);
     update_a(&t, NULL);
-    spoil_root(&t, is_none);
+    assert_ok(test_rewrite_root(t.catalog, TEST_NAME, is_none, &t.err), &t.err);
     assert_found(&t, "neither keeps nor removes it");
     table_close(&t);
 }
