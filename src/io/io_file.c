@@ -10,6 +10,7 @@
  * of small chunks. */
 #define SMALL_FILE ((size_t)256 << 10)
 #define MAX_IDENTITY 128
+#define COPY_BYTES (1u << 16) /* at once, where they pass through memory */
 
 struct frz_file {
     const frz_env *env;
@@ -226,6 +227,30 @@ frz_code frz_file_append(frz_file_writer *writer, const void *bytes, size_t len,
     return frz_context(err, rc, "writing %s", writer->location);
 }
 
+/* The slow way, where the storage knows no other. */
+static frz_code copy_through_memory(frz_file_writer *writer, const frz_file *src, uint64_t offset,
+                                    uint64_t len, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const frz_env *env = writer->env;
+    const frz_storage *storage = &env->storage;
+    size_t size = (size_t)FRZ_MIN(len, (uint64_t)COPY_BYTES);
+    uint8_t *bytes = frz_alloc(env, size);
+    if (bytes == NULL) {
+        return frz_fail_nomem(err, size);
+    }
+    while (len > 0) {
+        size_t want = (size_t)FRZ_MIN(len, (uint64_t)size);
+        FRZ_TRY(storage->read_at(storage->ctx, src->handle, offset, bytes, want, err));
+        FRZ_TRY(storage->append(storage->ctx, writer->handle, bytes, want, err));
+        offset += want;
+        len -= want;
+    }
+out:
+    frz_free(env, bytes);
+    return rc;
+}
+
 frz_code frz_file_append_from(frz_file_writer *writer, const frz_file *src, uint64_t offset,
                               uint64_t len, frz_error *err)
 {
@@ -239,6 +264,10 @@ frz_code frz_file_append_from(frz_file_writer *writer, const frz_file *src, uint
     }
     frz_code rc =
         env->storage.append_from(env->storage.ctx, writer->handle, src->handle, offset, len, err);
+    if (rc == FRZ_E_UNSUPPORTED) {
+        frz_error_reset(err);
+        rc = copy_through_memory(writer, src, offset, len, err);
+    }
     if (rc == FRZ_OK) {
         writer->size += len;
         count(&env->counters->bytes_read, len);

@@ -191,21 +191,10 @@ static frz_code local_append(void *ctx, void *file, const void *buf, size_t len,
     return FRZ_OK;
 }
 
-/* The slow way of append_from, for file systems where the kernel cannot copy. */
-static frz_code copy_by_hand(int to, int from, uint64_t offset, uint64_t len, frz_error *err)
+/* Not all file systems let the kernel copy; nothing was copied then. */
+static bool cannot_copy(int os_error)
 {
-    static _Thread_local uint8_t chunk[1 << 16];
-    while (len > 0) {
-        size_t want = (size_t)FRZ_MIN((uint64_t)sizeof chunk, len);
-        frz_code rc = local_read_at(NULL, handle_of(from), offset, chunk, want, err);
-        rc = rc == FRZ_OK ? local_append(NULL, handle_of(to), chunk, want, err) : rc;
-        if (rc != FRZ_OK) {
-            return rc;
-        }
-        offset += want;
-        len -= want;
-    }
-    return FRZ_OK;
+    return os_error == EXDEV || os_error == EINVAL || os_error == ENOSYS || os_error == EOPNOTSUPP;
 }
 
 static frz_code local_append_from(void *ctx, void *file, void *src, uint64_t offset, uint64_t len,
@@ -213,6 +202,7 @@ static frz_code local_append_from(void *ctx, void *file, void *src, uint64_t off
 {
     int to = fd_of(file);
     int from = fd_of(src);
+    bool copied = false;
     struct stat st;
     (void)ctx;
     /* a whole file into an empty one: share its blocks if the file system can */
@@ -227,9 +217,8 @@ static frz_code local_append_from(void *ctx, void *file, void *src, uint64_t off
         if (put < 0 && errno == EINTR) {
             continue;
         }
-        if (put < 0 &&
-            (errno == EXDEV || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP)) {
-            return copy_by_hand(to, from, offset, len, err);
+        if (put < 0 && !copied && cannot_copy(errno)) {
+            return frz_fail(err, FRZ_E_UNSUPPORTED, "unsupported: copying by the kernel");
         }
         if (put < 0) {
             return frz_fail_os(err, errno, "cannot copy %llu bytes", (unsigned long long)len);
@@ -238,6 +227,7 @@ static frz_code local_append_from(void *ctx, void *file, void *src, uint64_t off
             return frz_fail_at(err, FRZ_E_IO, offset, "file ends at offset %llu, %llu bytes early",
                                (unsigned long long)offset, (unsigned long long)len);
         }
+        copied = true;
         offset += (uint64_t)put;
         len -= (uint64_t)put;
     }

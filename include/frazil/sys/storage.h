@@ -38,8 +38,9 @@ typedef struct frz_storage {
                         frz_error *err);
     /** Append all len bytes. */
     frz_code (*append)(void *ctx, void *file, const void *buf, size_t len, frz_error *err);
-    /** Append len bytes of another open file of this storage, without passing through memory if
-     * the storage can. */
+    /** Append len bytes of another open file of this storage without passing through memory.
+     * FRZ_E_UNSUPPORTED, with nothing appended: they have to, and the caller reads and appends
+     * them. */
     frz_code (*append_from)(void *ctx, void *file, void *src, uint64_t offset, uint64_t len,
                             frz_error *err);
     /** Make the file's bytes durable. Its name needs sync_dir. */

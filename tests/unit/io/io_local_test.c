@@ -142,6 +142,91 @@ static void local__append_from_takes_whole_files_and_ranges(void **state)
     assert_content(*state, at("", "copy"), "0123456789-3456");
 }
 
+/* Local files of a file system where the kernel cannot copy. */
+static frz_code refuse_copy(void *ctx, void *file, void *src, uint64_t offset, uint64_t len,
+                            frz_error *err)
+{
+    (void)ctx, (void)file, (void)src, (void)offset, (void)len;
+    return frz_fail(err, FRZ_E_UNSUPPORTED, "no");
+}
+
+static frz_env *env_that_cannot_copy(const frz_allocator *allocator)
+{
+    frz_storage storage = frz_storage_local;
+    frz_env_options opts = FRZ_ENV_OPTIONS_INIT;
+    frz_env *env = NULL;
+    storage.append_from = refuse_copy;
+    opts.storage = &storage;
+    opts.allocator = allocator;
+    assert_int_equal(frz_env_new(&opts, &env, NULL), FRZ_OK);
+    return env;
+}
+
+static frz_code copy_range(const frz_env *env, const char *to, uint64_t offset, uint64_t len,
+                           frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_file *src = NULL;
+    frz_file_writer *writer = NULL, *finished = NULL;
+    FRZ_TRY(frz_file_open(env, at("", "src"), &src, err));
+    FRZ_TRY(frz_file_create(env, to, &writer, err));
+    FRZ_TRY(frz_file_append_from(writer, src, offset, len, err));
+    finished = writer;
+    writer = NULL;
+    rc = frz_file_finish(finished, false, err);
+out:
+    frz_file_abort(writer);
+    frz_file_close(src);
+    return rc;
+}
+
+/* More than is in memory at once. */
+static void file__bytes_that_the_storage_cannot_copy_pass_through_memory(void **state)
+{
+    enum { SIZE = 300000 };
+    frz_error err = {0};
+    frz_env_counters counters;
+    void *env = env_that_cannot_copy(NULL);
+    frz_buf copy = FRZ_BUF_INIT(*state, SIZE);
+    char *content = malloc(SIZE + 1);
+    assert_non_null(content);
+    for (int i = 0; i < SIZE; i++) {
+        content[i] = (char)('a' + i * 7 % 26);
+    }
+    content[SIZE] = '\0';
+    assert_ok(write_file(*state, at("", "src"), content, &err), &err);
+    assert_ok(copy_range(env, at("", "copy"), 5, SIZE - 10, &err), &err);
+    frz_env_counters_get(env, &counters);
+    assert_int_equal(counters.bytes_written, SIZE - 10);
+    assert_ok(frz_file_read_all(*state, at("", "copy"), SIZE, &copy, &err), &err);
+    assert_int_equal(copy.len, SIZE - 10);
+    assert_memory_equal(copy.data, content + 5, SIZE - 10);
+    frz_buf_reset(&copy);
+    free(content);
+    assert_int_equal(test_env_teardown(&env), 0);
+}
+
+static void file__a_copy_through_memory_that_fails_leaves_nothing(void **state)
+{
+    frz_error err = {0};
+    test_allocator allocator = {0};
+    assert_ok(write_file(*state, at("", "src"), "0123456789", &err), &err);
+    frz_allocator functions = {sizeof functions, failing_alloc, failing_realloc, failing_free,
+                               &allocator};
+    void *env = env_that_cannot_copy(&functions);
+    frz_code rc = FRZ_E_NOMEM;
+    int failed = 0;
+    for (uint64_t n = 1; rc != FRZ_OK; n++) {
+        allocator = (test_allocator){.fail_at = n};
+        rc = copy_range(env, at("", "copy"), 0, 10, &err);
+        assert_true(rc == FRZ_OK || rc == FRZ_E_NOMEM);
+        failed += rc != FRZ_OK;
+    }
+    assert_true(failed > 2);
+    assert_content(*state, at("", "copy"), "0123456789");
+    assert_int_equal(test_env_teardown(&env), 0);
+}
+
 static void local__aborted_files_are_gone(void **state)
 {
     frz_error err = {0};
@@ -222,6 +307,8 @@ int main(void)
         TEST_WITH_FOLDER(local__missing_files_are_not_found),
         TEST_WITH_FOLDER(local__ranges_are_checked),
         TEST_WITH_FOLDER(local__append_from_takes_whole_files_and_ranges),
+        TEST_WITH_FOLDER(file__bytes_that_the_storage_cannot_copy_pass_through_memory),
+        TEST_WITH_FOLDER(file__a_copy_through_memory_that_fails_leaves_nothing),
         TEST_WITH_FOLDER(local__aborted_files_are_gone),
         TEST_WITH_FOLDER(local__list_visits_files_of_all_folders),
         TEST_WITH_FOLDER(local__no_failed_allocation_leaks),
