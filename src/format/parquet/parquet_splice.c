@@ -7,6 +7,7 @@
  * Of the statistics, what can be relied on is carried over; parquet_splice_index.c has what lies
  * elsewhere in the file.
  */
+#include "format/parquet/parquet_read.h"
 #include "format/parquet/parquet_statistics.h"
 #include "format/parquet/parquet_writer_internal.h"
 
@@ -117,6 +118,29 @@ static bool sizes_are_right(const parquet_metadata *metadata)
     return true;
 }
 
+/* As far as the header of its first page can be read here: it is not long. What the footer says of
+ * pages is of no use, since the writers in question name version 1 there in any case. */
+static bool has_pages_of_version_1(const parquet_file *src, const parquet_chunk *chunk)
+{
+    uint8_t bytes[256];
+    parquet_thrift t;
+    parquet_page_header header;
+    uint64_t at = (uint64_t)chunk->data_page_offset;
+    size_t len = (size_t)FRZ_MIN((uint64_t)sizeof bytes, src->footer_start - at);
+    if (frz_file_read(src->base.file, at, bytes, len, NULL) != FRZ_OK) {
+        return false;
+    }
+    parquet_thrift_init(&t, bytes, len, at, NULL);
+    return parquet_page_header_parse(&t, &header) == FRZ_OK && header.type == PARQUET_DATA_PAGE;
+}
+
+/* Pages that tell a wrong number of rows would be believed under our name. */
+static bool rows_are_right(const parquet_file *src, const parquet_chunk *chunk, size_t column)
+{
+    return src->columns[column].max_rep == 0 || parquet_tells_page_rows(&src->metadata) ||
+           has_pages_of_version_1(src, chunk);
+}
+
 static bool chunk_fits(const parquet_file *src, const parquet_chunk *chunk, size_t column,
                        int64_t rows)
 {
@@ -133,7 +157,8 @@ static bool chunk_fits(const parquet_file *src, const parquet_chunk *chunk, size
            chunk->total_compressed_size > 0 && chunk->total_uncompressed_size >= 0 &&
            (uint64_t)start <= src->footer_start &&
            (uint64_t)chunk->total_compressed_size <= src->footer_start - (uint64_t)start &&
-           chunk->data_page_offset - start < chunk->total_compressed_size;
+           chunk->data_page_offset - start < chunk->total_compressed_size &&
+           rows_are_right(src, chunk, column);
 }
 
 /* All leaves of a node of the source. */

@@ -579,6 +579,41 @@ static void splice__rows_of_pages_in_doubt_stay_behind(void **state)
     splice_close(&t);
 }
 
+/* Arrow before version 12 wrote the number of values where pages of version 2 tell rows. */
+static void splice__pages_of_lists_that_tell_no_rows_are_not_copied(void **state)
+{
+    static const struct {
+        const char *created_by;
+        int page_version;
+        bool copied;
+    } cases[] = {{"parquet-cpp-arrow version 11.0.0", 2, false},
+                 {"parquet-cpp version 1.5.1", 2, false},
+                 {"parquet-cpp-arrow version 11.0.0", 1, true},
+                 {"parquet-cpp-arrow version 12.0.0", 2, true}};
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(cases); i++) {
+        splice_test t;
+        frz_error err = {0};
+        frz_parquet_writer *w;
+        const frz_parquet_write_options opts = {.struct_size = sizeof opts,
+                                                .page_version = cases[i].page_version};
+        splice_open(&t, *state);
+        write_source(&t, FIELDS, ROWS, &opts);
+        ((parquet_file *)t.file)->metadata.created_by = frz_str_from(cases[i].created_by);
+        const frz_type *type = frz_data_file_type(t.file);
+        assert_ok(frz_parquet_writer_open(t.env, t.dst, type, NULL, &w, &err), &err);
+        assert_ok(frz_parquet_writer_begin_group(w, 5, &err), &err);
+        for (size_t field = 0; field < 4; field++) { /* the last is the list */
+            bool done = false;
+            assert_ok(
+                frz_parquet_writer_splice(w, field, t.file, 0, type->fields[field].id, &done, &err),
+                &err);
+            assert_int_equal(done, field < 3 || cases[i].copied);
+        }
+        frz_parquet_writer_abort(w);
+        splice_close(&t);
+    }
+}
+
 /* Overwrite bytes of the source file and open it again. */
 static void damage_source(splice_test *t, int64_t offset, const void *bytes, size_t len)
 {
@@ -982,6 +1017,7 @@ int main(void)
         TEST_WITH_ENV(splice__metrics_and_statistics_are_carried_over),
         TEST_WITH_ENV(splice__mixes_with_encoded_columns),
         TEST_WITH_ENV(splice__what_does_not_fit_is_left_to_the_caller),
+        TEST_WITH_ENV(splice__pages_of_lists_that_tell_no_rows_are_not_copied),
         TEST_WITH_ENV(members__some_are_copied_and_others_encoded),
         TEST_WITH_ENV(members__what_does_not_fit_is_left_to_the_caller),
         TEST_WITH_ENV(members__encoded_ones_have_all_rows_of_the_group),
