@@ -254,7 +254,8 @@ static frz_code plan_moved(update_attempt *a, const frz_entry *entry, const upda
     if (!all) {
         FRZ_TRY(frz_commit_vectors_add(&a->vectors, result->moved, &modified, err));
     }
-    FRZ_TRY(frz_commit_plan_change(a->commit, a->plan, entry, all ? NULL : &modified, err));
+    FRZ_TRY(all ? frz_commit_plan_change(a->commit, a->plan, entry, NULL, err)
+                : frz_commit_plan_update(a->commit, a->plan, entry, &modified, NULL, 0, err));
     a->plan->rows += result->rows;
     a->plan->data_files++;
     a->plan->live_data_bytes += frz_entry_bytes(entry);

@@ -443,7 +443,7 @@ static const frz_bound_expr *prune_of(const update_plan *plan)
     return all ? NULL : plan->source != NULL ? plan->prune : plan->filter;
 }
 
-/* A column file leaves the statistics of other columns as they are; the other modes need all. */
+/* Statistics of all columns are only needed for new files of old chunks, which may not tell them. */
 static frz_code find_files(update_attempt *a, frz_error *err)
 {
     frz_code rc = FRZ_OK;
@@ -452,7 +452,7 @@ static frz_code find_files(update_attempt *a, frz_error *err)
     FRZ_TRY(frz_live_files_list(c->table, c->parent, c->schema, c->tree, prune, c->arena, &a->files,
                                 err));
     FRZ_TRY(choose_mode(a, err));
-    if (a->job->mode != FRZ_MODE_COLUMN_FILE) {
+    if (a->job->mode == FRZ_MODE_COPY_ON_WRITE) {
         frz_live_files_reset(&a->files);
         FRZ_TRY(frz_live_files_find(c->table, c->parent, c->schema, c->tree, prune, c->arena,
                                     &a->files, err));

@@ -536,7 +536,7 @@ frz_code frz_cost_files_find(const frz_table *table, const frz_bound_expr *filte
         FRZ_TRY(frz_tree_open(table, snapshot, schema, &all, &out->tree, err));
     }
     FRZ_TRY(
-        frz_live_files_find(table, snapshot, schema, out->tree, filter, arena, &out->files, err));
+        frz_live_files_list(table, snapshot, schema, out->tree, filter, arena, &out->files, err));
 out:
     return rc;
 }

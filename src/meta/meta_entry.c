@@ -195,7 +195,8 @@ frz_code frz_stats_overlay(frz_arena *arena, const frz_entry *from, const int32_
         return frz_fail_nomem(err, from->stats_count * sizeof *merged);
     }
     for (size_t i = 0; i < from->stats_count; i++) {
-        if (bsearch(&from->stats[i].field_id, ids, count, sizeof *ids, compare_ids) == NULL) {
+        if (count == 0 ||
+            bsearch(&from->stats[i].field_id, ids, count, sizeof *ids, compare_ids) == NULL) {
             merged[n++] = from->stats[i];
         }
     }

@@ -80,7 +80,7 @@ static frz_code write_vector(row_delete *d, const frz_entry *entry, deleted_rows
     frz_entry modified = frz_entry_row_delete(entry, d->commit);
     FRZ_TRY(frz_positions_sort(d->env, rows->list.rows, rows->list.count, &set, err));
     FRZ_TRY(frz_commit_vectors_add(&d->vectors, set, &modified, err));
-    FRZ_TRY(frz_commit_plan_change(d->commit, d->plan, entry, &modified, err));
+    FRZ_TRY(frz_commit_plan_update(d->commit, d->plan, entry, &modified, NULL, 0, err));
 out:
     frz_positions_free(set);
     return rc;
@@ -207,6 +207,24 @@ out:
     return rc;
 }
 
+/* Statistics of all columns are only needed for new files of old chunks, which may not tell them.
+ */
+static frz_code find_files(row_delete *d, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const frz_commit_attempt *c = d->commit;
+    FRZ_TRY(frz_live_files_list(c->table, c->parent, c->schema, c->tree, d->condition.filter,
+                                c->arena, &d->files, err));
+    FRZ_TRY(choose_mode(d, err));
+    if (d->job->mode == FRZ_MODE_COPY_ON_WRITE) {
+        frz_live_files_reset(&d->files);
+        FRZ_TRY(frz_live_files_find(c->table, c->parent, c->schema, c->tree, d->condition.filter,
+                                    c->arena, &d->files, err));
+    }
+out:
+    return rc;
+}
+
 static frz_code build(void *ctx, const frz_commit_attempt *attempt, frz_commit_plan *plan,
                       frz_error *err)
 {
@@ -217,9 +235,7 @@ static frz_code build(void *ctx, const frz_commit_attempt *attempt, frz_commit_p
     FRZ_TRY(frz_commit_scope_enter(&job->scope, attempt, "delete", err));
     FRZ_TRY(frz_condition_bind(job->env, job->where, attempt->schema, attempt->arena, &d.condition,
                                err));
-    FRZ_TRY(frz_live_files_find(attempt->table, attempt->parent, attempt->schema, attempt->tree,
-                                d.condition.filter, attempt->arena, &d.files, err));
-    FRZ_TRY(choose_mode(&d, err));
+    FRZ_TRY(find_files(&d, err));
     for (size_t i = 0; i < d.files.count; i++) {
         FRZ_TRY(frz_progress(job->env, "delete", i, d.files.count, err));
         if (!frz_commit_leaves(attempt, &job->scope, d.files.entries[i])) {

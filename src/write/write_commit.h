@@ -175,7 +175,8 @@ void frz_commit_vectors_reset(frz_commit_vectors *vectors);
 frz_code frz_commit_plan_change(const frz_commit_attempt *attempt, frz_commit_plan *plan,
                                 const frz_entry *before, const frz_entry *after, frz_error *err);
 /* The same for a file that stays, of which only some fields have other statistics (ids ascend):
- * after has those of these fields. So entries of leaves need not be read with all statistics. */
+ * after has those of these fields; of none (count 0), whatever it has. So entries of leaves need
+ * not be read with all statistics. */
 frz_code frz_commit_plan_update(const frz_commit_attempt *attempt, frz_commit_plan *plan,
                                 const frz_entry *before, const frz_entry *after,
                                 const int32_t *stats_ids, size_t count, frz_error *err);

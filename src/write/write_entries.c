@@ -70,7 +70,9 @@ frz_code frz_commit_plan_update(const frz_commit_attempt *attempt, frz_commit_pl
 {
     frz_code rc = FRZ_OK;
     frz_entry_change *change = NULL;
-    FRZ_TRY(add_change(attempt, plan, before, after, &change, err));
+    frz_entry known = *after;
+    known.stats_count = count == 0 ? 0 : after->stats_count;
+    FRZ_TRY(add_change(attempt, plan, before, &known, &change, err));
     if (before->manifest == FRZ_IN_ROOT) {
         return frz_stats_overlay(attempt->arena, before, stats_ids, count, change->after, err);
     }
