@@ -34,16 +34,34 @@
     "'snapshots':[{'snapshot-id':5,'sequence-number':9,'timestamp-ms':1,'schema-id':0," snapshot   \
     ",'first-row-id':0,'added-rows':0,'summary':{'operation':'append'}}]}"
 
-static inline frz_table *fuzz_table(const frz_env *env, const char *document)
+#define FUZZ_DOCUMENT_MOST 4096
+
+/* With the quotes of JSON. */
+static inline frz_str fuzz_json(const char *document, char text[FUZZ_DOCUMENT_MOST])
 {
-    char text[4096];
-    frz_table *table = NULL;
     size_t len = strlen(document);
-    assert(len < sizeof text);
+    assert(len < FUZZ_DOCUMENT_MOST);
     for (size_t i = 0; i < len; i++) {
         text[i] = document[i] == '\'' ? '"' : document[i];
     }
-    if (frz_table_parse(env, "fuzz", (frz_str){text, len}, NULL, &table, NULL) != FRZ_OK) {
+    return (frz_str){text, len};
+}
+
+/* The only file there is: the metadata of a table whose data is not there. */
+#define FUZZ_METADATA "file:///t/metadata/v1.metadata.json"
+
+static inline fuzz_storage fuzz_metadata(char text[FUZZ_DOCUMENT_MOST])
+{
+    frz_str json = fuzz_json(FUZZ_DOCUMENT("4", "'manifest-list':'file:///t/metadata/none'"), text);
+    return (fuzz_storage){
+        .location = FUZZ_METADATA, .data = (const uint8_t *)json.ptr, .size = json.len};
+}
+
+static inline frz_table *fuzz_table(const frz_env *env, const char *document)
+{
+    char text[FUZZ_DOCUMENT_MOST];
+    frz_table *table = NULL;
+    if (frz_table_parse(env, "fuzz", fuzz_json(document, text), NULL, &table, NULL) != FRZ_OK) {
         abort();
     }
     return table;

@@ -5,8 +5,6 @@
 #include "frazil/task.h"
 #include "fuzz_manifest.h"
 
-#define METADATA "file:///t/metadata/v1.metadata.json"
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static frz_code append(void *ctx, const void *bytes, size_t len, frz_error *err)
@@ -72,14 +70,8 @@ static void read_rows(frz_task *task)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const char *document = FUZZ_DOCUMENT("4", "'manifest-list':'file:///t/metadata/none'");
-    char text[4096];
-    size_t len = strlen(document);
-    assert(len < sizeof text);
-    for (size_t i = 0; i < len; i++) {
-        text[i] = document[i] == '\'' ? '"' : document[i];
-    }
-    fuzz_storage storage = {.location = METADATA, .data = (const uint8_t *)text, .size = len};
+    char text[FUZZ_DOCUMENT_MOST];
+    fuzz_storage storage = fuzz_metadata(text);
     frz_env *env = fuzz_env(&storage);
     frz_task *task = NULL;
     frz_error err = {0};

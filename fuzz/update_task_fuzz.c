@@ -5,8 +5,6 @@
 #include "frazil/update_task.h"
 #include "fuzz_manifest.h"
 
-#define METADATA "file:///t/metadata/v1.metadata.json"
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static frz_code drop(void *ctx, const void *bytes, size_t len, frz_error *err)
@@ -35,19 +33,13 @@ static void read_results(frz_table *table, const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const char *document = FUZZ_DOCUMENT("4", "'manifest-list':'file:///t/metadata/none'");
-    char text[4096];
-    size_t len = strlen(document);
-    assert(len < sizeof text);
-    for (size_t i = 0; i < len; i++) {
-        text[i] = document[i] == '\'' ? '"' : document[i];
-    }
-    fuzz_storage storage = {.location = METADATA, .data = (const uint8_t *)text, .size = len};
+    char text[FUZZ_DOCUMENT_MOST];
+    fuzz_storage storage = fuzz_metadata(text);
     frz_env *env = fuzz_env(&storage);
     frz_table *table = NULL;
     frz_error err = {0};
     (void)frz_update_task_run(env, (const char *)data, size, drop, NULL, &err);
-    if (frz_table_open(env, METADATA, NULL, &table, NULL) != FRZ_OK) {
+    if (frz_table_open(env, FUZZ_METADATA, NULL, &table, NULL) != FRZ_OK) {
         abort();
     }
     read_results(table, data, size);

@@ -146,25 +146,38 @@ static frz_code sql_take_string(sql_parser *p, const char *what, frz_str *out)
     return sql_next(p);
 }
 
-/* SET TBLPROPERTIES ( 'key' = 'value', … ) */
-static frz_code parse_set_properties(sql_parser *p)
+/* ( 'key' = 'value', … ), or keys alone. */
+static frz_code take_properties(sql_parser *p, bool values)
 {
     frz_code rc = FRZ_OK;
     sql_statement *s = p->statement;
     bool more = true;
-    FRZ_TRY(sql_expect(p, "TBLPROPERTIES"));
     FRZ_TRY(sql_expect(p, "("));
     while (more) {
         FRZ_TRY(SQL_GROW(p, s->properties, s->property_capacity, s->property_count));
         frz_property_kv *property = &s->properties[s->property_count];
+        *property = (frz_property_kv){0};
         FRZ_TRY(sql_take_string(p, "expected a property name in single quotes", &property->key));
-        FRZ_TRY(sql_expect(p, "="));
-        FRZ_TRY(sql_take_string(p, "expected a property value in single quotes", &property->value));
+        if (values) {
+            FRZ_TRY(sql_expect(p, "="));
+            FRZ_TRY(
+                sql_take_string(p, "expected a property value in single quotes", &property->value));
+        }
         s->property_count++;
         FRZ_TRY(sql_accept(p, ",", &more));
     }
     FRZ_TRY(sql_expect(p, ")"));
-    s->verb = SQL_SET_PROPERTIES;
+out:
+    return rc;
+}
+
+/* SET TBLPROPERTIES ( 'key' = 'value', … ) */
+static frz_code parse_set_properties(sql_parser *p)
+{
+    frz_code rc = FRZ_OK;
+    FRZ_TRY(sql_expect(p, "TBLPROPERTIES"));
+    FRZ_TRY(take_properties(p, true));
+    p->statement->verb = SQL_SET_PROPERTIES;
 out:
     return rc;
 }
@@ -173,21 +186,10 @@ out:
 static frz_code parse_unset_properties(sql_parser *p)
 {
     frz_code rc = FRZ_OK;
-    sql_statement *s = p->statement;
-    bool more = true;
     FRZ_TRY(sql_expect(p, "TBLPROPERTIES"));
     FRZ_TRY(take_if_exists(p));
-    FRZ_TRY(sql_expect(p, "("));
-    while (more) {
-        FRZ_TRY(SQL_GROW(p, s->properties, s->property_capacity, s->property_count));
-        frz_property_kv *property = &s->properties[s->property_count];
-        *property = (frz_property_kv){0};
-        FRZ_TRY(sql_take_string(p, "expected a property name in single quotes", &property->key));
-        s->property_count++;
-        FRZ_TRY(sql_accept(p, ",", &more));
-    }
-    FRZ_TRY(sql_expect(p, ")"));
-    s->verb = SQL_UNSET_PROPERTIES;
+    FRZ_TRY(take_properties(p, false));
+    p->statement->verb = SQL_UNSET_PROPERTIES;
 out:
     return rc;
 }

@@ -2,11 +2,8 @@
  * Expiry and what the catalog answers: files go after a commit that is known to have happened, and
  * the table they were compared with is the one that was committed.
  */
-#include "catalog/catalog_store.h"
 #include "frazil/sql.h"
 #include "unit/maintain/maintain_table.h"
-
-typedef enum swap_answer { SWAP_DONE, SWAP_UNKNOWN_DONE, SWAP_UNKNOWN_NOT, SWAP_FAILS } swap_answer;
 
 typedef struct fixture {
     test_table t;
@@ -28,21 +25,12 @@ static frz_code scripted_swap(void *ctx, const frz_table_name *name, const char 
                               const char *location, frz_error *err)
 {
     fixture *f = ctx;
-    frz_catalog *inner = f->t.catalog;
     if (f->rival != NULL) {
         const char *rival = f->rival;
         f->rival = NULL;
         sql(f, rival);
     }
-    if (f->answer == SWAP_FAILS) {
-        return frz_fail(err, FRZ_E_IO, "the catalog is out of order");
-    }
-    frz_code rc = f->answer == SWAP_UNKNOWN_NOT
-                      ? FRZ_OK
-                      : inner->ops->swap(inner->ctx, name, expected, location, err);
-    return rc == FRZ_OK && f->answer != SWAP_DONE
-               ? frz_fail(err, FRZ_E_COMMIT_UNKNOWN, "the connection was lost")
-               : rc;
+    return test_swap(f->t.catalog, f->answer, name, expected, location, err);
 }
 
 static frz_code scripted_get(void *ctx, const frz_table_name *name, char **location, frz_error *err)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "catalog/catalog_store.h"
 #include "format/parquet/parquet.h"
 #include "frazil/import.h"
 #include "frazil/maintain.h"
@@ -67,6 +68,30 @@ static inline frz_field test_field(int32_t id, const char *name, bool required, 
                        .required = required,
                        .name = frz_str_from(name),
                        .type = frz_type_primitive(type)};
+}
+
+/* ---- a catalog whose answers are scripted ---- */
+
+/* What it does at a swap. */
+typedef enum swap_answer {
+    SWAP_DONE,
+    SWAP_UNKNOWN_DONE, /* it happened, but nobody can tell */
+    SWAP_UNKNOWN_NOT,
+    SWAP_FAILS
+} swap_answer;
+
+static inline frz_code test_swap(frz_catalog *inner, swap_answer answer, const frz_table_name *name,
+                                 const char *expected, const char *location, frz_error *err)
+{
+    if (answer == SWAP_FAILS) {
+        return frz_fail(err, FRZ_E_IO, "the catalog is out of order");
+    }
+    frz_code rc = answer == SWAP_UNKNOWN_NOT
+                      ? FRZ_OK
+                      : inner->ops->swap(inner->ctx, name, expected, location, err);
+    return rc == FRZ_OK && answer != SWAP_DONE
+               ? frz_fail(err, FRZ_E_COMMIT_UNKNOWN, "the connection was lost")
+               : rc;
 }
 
 /* ---- arrays as text ---- */

@@ -5,20 +5,11 @@
 #include <errno.h>
 #include <time.h>
 
-#include "catalog/catalog_store.h"
 #include "frazil/column_update.h"
 #include "frazil/sql.h"
 #include "unit/maintain/maintain_table.h"
 
 #define MOST_NOTES 512
-
-/* What the catalog does at a swap. */
-typedef enum swap_answer {
-    SWAP_DONE,
-    SWAP_UNKNOWN_DONE, /* it happened, but nobody can tell */
-    SWAP_UNKNOWN_NOT,
-    SWAP_FAILS
-} swap_answer;
 
 /* A table of one data file of three rows, in a catalog whose answers are scripted, over a storage
  * that notes what was synced. */
@@ -56,15 +47,7 @@ static frz_code scripted_swap(void *ctx, const frz_table_name *name, const char 
                  f->rival_properties == NULL ? "" : f->rival_properties);
         assert_ok(frz_sql_run(inner, NULL, sql, &result, &f->t.err), &f->t.err);
     }
-    if (f->answer == SWAP_FAILS) {
-        return frz_fail(err, FRZ_E_IO, "the catalog is out of order");
-    }
-    frz_code rc = f->answer == SWAP_UNKNOWN_NOT
-                      ? FRZ_OK
-                      : inner->ops->swap(inner->ctx, name, expected, location, err);
-    return rc == FRZ_OK && f->answer != SWAP_DONE
-               ? frz_fail(err, FRZ_E_COMMIT_UNKNOWN, "the connection was lost")
-               : rc;
+    return test_swap(inner, f->answer, name, expected, location, err);
 }
 
 static frz_code scripted_get(void *ctx, const frz_table_name *name, char **location, frz_error *err)
