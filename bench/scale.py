@@ -162,9 +162,25 @@ def measure(table, work):
                                "fresh": fresh / figures["bytes"]}
 
 
-def statement(table):
-    seconds, peak, _ = table.run("sql", "UPDATE db.t SET c_1 = c_1 + 1")
+def statement(table, text="UPDATE db.t SET c_1 = c_1 + 1"):
+    seconds, peak, _ = table.run("sql", text)
     return {"seconds": seconds, "peak": peak}
+
+
+# In other modes: one row of each file, and one row of all, whose file is found without reading others.
+MODES = [
+    ("DELETE a row of each file", "delete", "merge-on-read", "DELETE FROM db.t WHERE id = 1"),
+    ("DELETE one row", "delete", "merge-on-read", "DELETE FROM db.t WHERE _row_id = 6"),
+    ("UPDATE one row, merge-on-read", "update", "merge-on-read", "UPDATE db.t SET c_3 = 0 WHERE _row_id = 7"),
+    ("DELETE one row, copy-on-write", "delete", "copy-on-write", "DELETE FROM db.t WHERE _row_id = 10"),
+    ("UPDATE one row, copy-on-write", "update", "copy-on-write", "UPDATE db.t SET c_3 = 0 WHERE _row_id = 12"),
+]
+
+
+def other_modes(table, name):
+    for what, verb, mode, text in MODES:
+        table.run("sql", f"ALTER TABLE db.t SET TBLPROPERTIES ('write.{verb}.mode' = '{mode}')")
+        show(f"{name}, {what}", measure(table, lambda: statement(table, text)))
 
 
 def steps(table, processes):
@@ -199,6 +215,7 @@ def main():
     parser.add_argument("--statistics", type=int, nargs="+", default=[100],
                         help="columns that have statistics in manifests")
     parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--modes", action="store_true", help="also statements in other modes")
     options = parser.parse_args()
     print(machine())
     print("| data files, columns with statistics, step | time | peak memory | manifests before | "
@@ -212,6 +229,8 @@ def main():
             show(f"{name}, commit of all results", commit)
             whole = measure(table, lambda: statement(table))
             show(f"{name}, whole statement", whole)
+            if options.modes:
+                other_modes(table, name)
             for figures in (commit, whole):
                 kept = kept and figures["growth"] <= LIMIT_GROWTH and \
                     figures["fresh"] < LIMIT_FRESH and figures["peak"] < LIMIT_MEMORY
