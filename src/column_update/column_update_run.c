@@ -248,13 +248,15 @@ static frz_code replace_file(update_attempt *a, const frz_entry *entry, update_d
 {
     frz_code rc = FRZ_OK;
     frz_entry modified = frz_entry_column_update(entry, a->commit);
+    const frz_entry *whole = NULL;
     FRZ_TRY(update_file(&a->job->plan, a->commit, entry, a->computed++, a->files.deletes, false,
                         &done->result, err));
     if (done->result.location == NULL) {
         return FRZ_OK;
     }
     FRZ_TRY(renew_files(a, entry, done, &modified, err));
-    FRZ_TRY(frz_stats_overlay(a->commit->arena, entry, a->job->plan.written.ids,
+    FRZ_TRY(frz_live_files_whole(&a->files, entry, &whole, err));
+    FRZ_TRY(frz_stats_overlay(&a->files.arena, whole, a->job->plan.written.ids,
                               a->job->plan.written.count, &modified, err));
     FRZ_TRY(fold(a, entry, &modified, done, err));
     frz_commit_drop(a->commit, done->result.location);
@@ -443,7 +445,6 @@ static const frz_bound_expr *prune_of(const update_plan *plan)
     return all ? NULL : plan->source != NULL ? plan->prune : plan->filter;
 }
 
-/* Statistics of all columns are only needed for new files of old chunks, which may not tell them. */
 static frz_code find_files(update_attempt *a, frz_error *err)
 {
     frz_code rc = FRZ_OK;
@@ -452,11 +453,6 @@ static frz_code find_files(update_attempt *a, frz_error *err)
     FRZ_TRY(frz_live_files_list(c->table, c->parent, c->schema, c->tree, prune, c->arena, &a->files,
                                 err));
     FRZ_TRY(choose_mode(a, err));
-    if (a->job->mode == FRZ_MODE_COPY_ON_WRITE) {
-        frz_live_files_reset(&a->files);
-        FRZ_TRY(frz_live_files_find(c->table, c->parent, c->schema, c->tree, prune, c->arena,
-                                    &a->files, err));
-    }
     FRZ_TRY(choose_files(a, err));
 out:
     return rc;

@@ -123,26 +123,10 @@ out:
 
 /* Statistics of the table's fields stay: the values do. Those of the numbers of last updates, which
  * were null and are written now, do not. */
-static frz_code keep_stats(const frz_commit_attempt *attempt, frz_entry *entry, frz_error *err)
-{
-    frz_field_stats *kept = frz_arena_array(attempt->arena, entry->stats_count, sizeof *kept);
-    size_t count = 0;
-    if (kept == NULL) {
-        return frz_fail_nomem(err, entry->stats_count * sizeof *kept);
-    }
-    for (size_t i = 0; i < entry->stats_count; i++) {
-        if (entry->stats[i].field_id != FRZ_ID_LAST_UPDATED) {
-            kept[count++] = entry->stats[i];
-        }
-    }
-    entry->stats = kept;
-    entry->stats_count = count;
-    return FRZ_OK;
-}
-
 frz_code frz_joined_plan(const frz_commit_attempt *attempt, const frz_entry *before,
                          const frz_rewritten *file, frz_commit_plan *plan, frz_error *err)
 {
+    static const int32_t number = FRZ_ID_LAST_UPDATED;
     frz_code rc = FRZ_OK;
     frz_entry entry = frz_entry_column_update(before, attempt);
     frz_column_file *list = frz_arena_array(attempt->arena, 1, sizeof *list);
@@ -154,12 +138,12 @@ frz_code frz_joined_plan(const frz_commit_attempt *attempt, const frz_entry *bef
     FRZ_TRY(frz_arena_str(attempt->arena,
                           frz_table_relativize(attempt->table, frz_str_from(file->location)),
                           &list->location, err));
-    FRZ_TRY(keep_stats(attempt, &entry, err));
+    entry.stats_count = 0;
     entry.column_files = list;
     entry.column_file_count = 1;
     plan->data_files++;
     plan->live_data_bytes += frz_entry_bytes(before);
-    FRZ_TRY(frz_commit_plan_change(attempt, plan, before, &entry, err));
+    FRZ_TRY(frz_commit_plan_update(attempt, plan, before, &entry, &number, 1, err));
 out:
     return rc;
 }

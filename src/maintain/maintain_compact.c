@@ -38,10 +38,12 @@ static frz_code rewrite_entry(compact_job *job, const frz_commit_attempt *attemp
                               const frz_entry *entry, frz_rewritten *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
+    const frz_entry *whole = NULL;
     frz_live_rows rows = {.live.env = job->env};
+    FRZ_TRY(frz_live_files_whole(&job->files, entry, &whole, err));
     FRZ_TRY(
         frz_live_rows_find(attempt->table, entry, job->files.deletes, attempt->arena, &rows, err));
-    FRZ_TRY(frz_rewrite_file(attempt, entry, &rows, &job->options, job->durable,
+    FRZ_TRY(frz_rewrite_file(attempt, whole, &rows, &job->options, job->durable,
                              &job->results.arena, out, err));
 out:
     frz_live_rows_reset(&rows);
@@ -239,7 +241,7 @@ static frz_code compact_build(void *ctx, const frz_commit_attempt *attempt, frz_
     compact_job *job = ctx;
     frz_rewrite_results_sort(&job->results);
     FRZ_TRY(frz_compact_policy_of(&attempt->table->metadata, &job->policy, err));
-    FRZ_TRY(frz_live_files_find(attempt->table, attempt->parent, attempt->schema, attempt->tree,
+    FRZ_TRY(frz_live_files_list(attempt->table, attempt->parent, attempt->schema, attempt->tree,
                                 NULL, attempt->arena, &job->files, err));
     FRZ_TRY(choose_files(job, attempt, err));
     plan->nothing =

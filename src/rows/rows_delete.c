@@ -56,11 +56,13 @@ static frz_code rewrite(row_delete *d, const frz_entry *entry, const deleted_row
     delete_job *job = d->job;
     const frz_rewrite_result *result = NULL;
     frz_rewritten file = {0};
+    const frz_entry *whole = NULL;
     frz_live_rows rows = {.live.env = d->env};
     FRZ_TRY(frz_live_rows_find(d->commit->table, entry, d->files.deletes, d->commit->arena, &rows,
                                err));
     FRZ_TRY(frz_live_rows_remove(&rows, gone->list.rows, (size_t)gone->added, err));
-    FRZ_TRY(frz_rewrite_file(d->commit, entry, &rows, &d->options, d->sync_each,
+    FRZ_TRY(frz_live_files_whole(&d->files, entry, &whole, err));
+    FRZ_TRY(frz_rewrite_file(d->commit, whole, &rows, &d->options, d->sync_each,
                              &job->results.arena, &file, err));
     FRZ_TRY(frz_rewrite_results_add(&job->results, entry, d->commit->schema->schema_id, &file,
                                     gone->added, &result, err));
@@ -207,24 +209,6 @@ out:
     return rc;
 }
 
-/* Statistics of all columns are only needed for new files of old chunks, which may not tell them.
- */
-static frz_code find_files(row_delete *d, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    const frz_commit_attempt *c = d->commit;
-    FRZ_TRY(frz_live_files_list(c->table, c->parent, c->schema, c->tree, d->condition.filter,
-                                c->arena, &d->files, err));
-    FRZ_TRY(choose_mode(d, err));
-    if (d->job->mode == FRZ_MODE_COPY_ON_WRITE) {
-        frz_live_files_reset(&d->files);
-        FRZ_TRY(frz_live_files_find(c->table, c->parent, c->schema, c->tree, d->condition.filter,
-                                    c->arena, &d->files, err));
-    }
-out:
-    return rc;
-}
-
 static frz_code build(void *ctx, const frz_commit_attempt *attempt, frz_commit_plan *plan,
                       frz_error *err)
 {
@@ -235,7 +219,9 @@ static frz_code build(void *ctx, const frz_commit_attempt *attempt, frz_commit_p
     FRZ_TRY(frz_commit_scope_enter(&job->scope, attempt, "delete", err));
     FRZ_TRY(frz_condition_bind(job->env, job->where, attempt->schema, attempt->arena, &d.condition,
                                err));
-    FRZ_TRY(find_files(&d, err));
+    FRZ_TRY(frz_live_files_list(attempt->table, attempt->parent, attempt->schema, attempt->tree,
+                                d.condition.filter, attempt->arena, &d.files, err));
+    FRZ_TRY(choose_mode(&d, err));
     for (size_t i = 0; i < d.files.count; i++) {
         FRZ_TRY(frz_progress(job->env, "delete", i, d.files.count, err));
         if (!frz_commit_leaves(attempt, &job->scope, d.files.entries[i])) {

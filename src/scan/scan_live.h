@@ -12,22 +12,28 @@
 
 typedef struct frz_live_files {
     frz_file_plan *plan;
-    frz_delete_index *deletes; /* NULL: there are no delete files */
-    const frz_entry *const *entries;
+    frz_delete_index *deletes;       /* NULL: there are no delete files */
+    const frz_entry *const *entries; /* in the order of their manifests */
     size_t count;
+    /* some of them with all statistics */
+    const frz_tree *tree;
+    frz_arena arena;
+    frz_entry *whole;
+    size_t whole_count, whole_most;
 } frz_live_files;
 
-/* The live entries that a filter does not rule out, with all statistics, and what deletes rows of
- * them. tree NULL: there are none. They live as long as the arena and the tree. Reset also after a
- * failure. */
-frz_code frz_live_files_find(const frz_table *table, const frz_snapshot *snapshot,
-                             const frz_schema *schema, frz_tree *tree, const frz_bound_expr *filter,
-                             frz_arena *arena, frz_live_files *out, frz_error *err);
-/* The same with the statistics that the filter needs alone, except of the root's own entries: for
- * changes that keep the others (frz_commit_plan_update). */
+/* The live entries that a filter does not rule out, and what deletes rows of them. Entries of
+ * leaves have the statistics that the filter needs alone; those of the root have what the tree was
+ * opened with. tree NULL: there are none. They live as long as the arena and the tree. Reset also
+ * after a failure. */
 frz_code frz_live_files_list(const frz_table *table, const frz_snapshot *snapshot,
                              const frz_schema *schema, frz_tree *tree, const frz_bound_expr *filter,
                              frz_arena *arena, frz_live_files *out, frz_error *err);
+/* One of them with all statistics, until the next call. Leaves are read again for it, some entries
+ * at a time, so that it takes little memory: ask in the order of the list. Not for changes that
+ * keep statistics (frz_commit_plan_update). */
+frz_code frz_live_files_whole(frz_live_files *files, const frz_entry *entry, const frz_entry **out,
+                              frz_error *err);
 void frz_live_files_reset(frz_live_files *files);
 
 /* ---- the rows of one of them ---- */

@@ -20,7 +20,6 @@ typedef struct frz_file_plan_options {
     const frz_snapshot *snapshot;
     const frz_schema *schema;     /* that is read */
     const frz_bound_expr *filter; /* NULL: all files */
-    bool all_stats;               /* statistics of all fields, not only of the filter's */
     frz_tree *tree;               /* the snapshot's, already open; NULL: the plan opens its own */
     bool reasons;                 /* tell what was skipped by partitions alone; takes time */
 } frz_file_plan_options;

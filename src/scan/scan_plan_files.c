@@ -478,13 +478,12 @@ frz_code frz_file_plan_open(const frz_table *table, const frz_file_plan_options 
     plan->window = 1;
     plan->reasons = options->reasons;
     plan->locations.env = env;
-    plan->stats.all = options->all_stats;
     frz_arena_init(&plan->arena, env, FRZ_ARENA_NO_LIMIT);
     if (options->filter != NULL) {
         FRZ_TRY(frz_entry_filter_new(env, &table->metadata, options->schema, options->filter,
                                      &plan->filter, err));
     }
-    if (options->filter != NULL && !options->all_stats) {
+    if (options->filter != NULL) {
         FRZ_TRY(choose_stats(plan, options, err));
     }
     plan->slots = frz_alloc_zero(env, WINDOW_MAX, sizeof *plan->slots);
