@@ -482,8 +482,6 @@ frz_code frz_file_plan_open(const frz_table *table, const frz_file_plan_options 
     if (options->filter != NULL) {
         FRZ_TRY(frz_entry_filter_new(env, &table->metadata, options->schema, options->filter,
                                      &plan->filter, err));
-    }
-    if (options->filter != NULL) {
         FRZ_TRY(choose_stats(plan, options, err));
     }
     plan->slots = frz_alloc_zero(env, WINDOW_MAX, sizeof *plan->slots);

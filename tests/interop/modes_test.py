@@ -1,5 +1,6 @@
 """UPDATE and DELETE in each mode, read back by the checker, which knows nothing of Frazil's code: rows,
 lineage, the feed of changes, and which files were written."""
+import decimal
 import json
 import random
 import shutil
@@ -12,7 +13,7 @@ from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.partitioning import PartitionField, PartitionSpec
 from pyiceberg.schema import Schema
 from pyiceberg.transforms import IdentityTransform
-from pyiceberg.types import DoubleType, LongType, NestedField, StringType
+from pyiceberg.types import DecimalType, DoubleType, LongType, NestedField, StringType
 
 import checker
 from changes_model import check_by_id
@@ -287,6 +288,29 @@ def test_a_tuple_that_goes_leaves_the_values_that_only_it_had(tmp_path, mode, wh
     assert read() == rows
     place.run("validate", "db.t")
     assert "nothing to remove" in place.run("remove-orphans", "db.t", "--older-than", "0s", "--force")
+
+
+@pytest.mark.parametrize("mode", UPDATES)
+def test_tuples_of_decimals_outlive_their_manifest(tmp_path, mode):
+    """Their types are made for the part of an old manifest that is being read."""
+    place = Warehouse(tmp_path / "warehouse")
+    place.folder.mkdir()
+    catalog = SqlCatalog("frazil", uri=f"sqlite:///{place.folder}/catalog.db",
+                         warehouse=f"file://{place.folder}")
+    catalog.create_namespace("db")
+    schema = Schema(NestedField(1, "id", LongType()), NestedField(2, "p", DecimalType(9, 2)))
+    table = catalog.create_table("db.t", schema, partition_spec=PartitionSpec(
+        PartitionField(2, 1000, IdentityTransform(), "p")))
+    values = [decimal.Decimal(i % 4) + decimal.Decimal("0.25") for i in range(40)]
+    table.append(pa.table({"id": range(40), "p": pa.array(values, pa.decimal128(9, 2))}))
+    place.run("upgrade", "db.t", "--to", "4")
+    place.sql(f"ALTER TABLE db.t SET TBLPROPERTIES ('write.update.mode' = '{mode}')")
+    for statement in ("UPDATE db.t SET p = p WHERE id % 3 = 1", "UPDATE db.t SET p = p + 1.5 WHERE id % 8 = 1"):
+        place.sql(statement)
+    rows = [json.loads(line) for line in place.run("scan", "db.t", "--format", "jsonl").splitlines()]
+    assert sorted((r["id"], decimal.Decimal(str(r["p"]))) for r in rows) == [
+        (i, v + decimal.Decimal("1.5") * (i % 8 == 1)) for i, v in enumerate(values)]
+    place.run("validate", "db.t")
 
 
 def test_the_estimate_counts_a_file_for_each_partition(tmp_path):
