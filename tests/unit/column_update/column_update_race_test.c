@@ -81,73 +81,124 @@ static uint64_t race(fixture *f, const update *mine, const update *theirs)
     return created;
 }
 
-static void race__all_rows_updated_keeps_the_column_files(void **state)
+static void set_mode(fixture *f, const char *mode)
+{
+    char sql[128];
+    snprintf(sql, sizeof sql, "ALTER TABLE " NAME " SET TBLPROPERTIES ('write.update.mode' = '%s')",
+             mode);
+    run_sql(f, f->inner, sql);
+}
+
+/* An update: SET column = text WHERE condition, which has a number in it. */
+typedef struct race_update {
+    const char *column, *text, *condition;
+    int64_t number;
+} race_update;
+
+/* Mine is overtaken by theirs. Files that I create then, root and metadata among them, and files of
+ * data that there are in the end, if it matters. */
+static void race_of(void **state, const char *mode, race_update mine, race_update theirs,
+                    uint64_t created, int64_t files)
 {
     fixture f;
     two_files(&f, state);
-    update mine = one_update(&f, "n", "n + 1", NULL, 0);
-    update theirs = one_update(&f, "d", "id / 4", "id < %lld", 15);
-    assert_int_equal(race(&f, &mine, &theirs), 2);
-    assert_int_equal(count_files(&f, "db/t/data"), 2 + 2 + 2);
+    if (mode != NULL) {
+        set_mode(&f, mode);
+    }
+    update m = one_update(&f, mine.column, mine.text, mine.condition, mine.number);
+    update t = one_update(&f, theirs.column, theirs.text, theirs.condition, theirs.number);
+    assert_int_equal(race(&f, &m, &t), created);
+    if (files > 0) {
+        assert_int_equal(count_files(&f, "db/t/data"), files);
+    }
     fixture_close(&f);
+}
+
+#define UPDATE(...) ((race_update){__VA_ARGS__})
+#define UPDATE_ALL(column, text) ((race_update){column, text, NULL, 0})
+
+static void race__all_rows_updated_keeps_the_column_files(void **state)
+{
+    race_of(state, NULL, UPDATE_ALL("n", "n + 1"), UPDATE("d", "id / 4", "id < %lld", 15), 2,
+            2 + 2 + 2);
 }
 
 /* A result that is kept must not lean on the version of the table that its attempt had loaded: a
  * decimal's bounds have a type of that version's schema. */
 static void race__kept_statistics_own_their_types(void **state)
 {
-    fixture f;
-    two_files(&f, state);
-    update mine = one_update(&f, "m", "m + 0.25", NULL, 0);
-    update theirs = one_update(&f, "d", "id / 4", "id < %lld", 15);
-    assert_int_equal(race(&f, &mine, &theirs), 2);
-    fixture_close(&f);
+    race_of(state, NULL, UPDATE_ALL("m", "m + 0.25"), UPDATE("d", "id / 4", "id < %lld", 15), 2, 0);
 }
 
 static void race__other_columns_changed_renews_only_the_lineage(void **state)
 {
-    fixture f;
-    two_files(&f, state);
-    update mine = one_update(&f, "n", "n + 1", "id % 3 = %lld % 3", 1);
-    update theirs = one_update(&f, "d", "id / 4", "id < %lld", 15);
-    assert_int_equal(race(&f, &mine, &theirs), 2 + 2);
     /* base files, theirs, mine and its lineage */
-    assert_int_equal(count_files(&f, "db/t/data"), 2 + 2 + 2 + 2);
-    fixture_close(&f);
+    race_of(state, NULL, UPDATE("n", "n + 1", "id % 3 = %lld % 3", 1),
+            UPDATE("d", "id / 4", "id < %lld", 15), 2 + 2, 2 + 2 + 2 + 2);
 }
 
 static void race__another_data_file_changed_keeps_everything(void **state)
 {
-    fixture f;
-    two_files(&f, state);
-    update mine = one_update(&f, "n", "n + 1", "id < %lld", 4);
-    update theirs = one_update(&f, "n", "7", "id >= %lld", 12);
-    assert_int_equal(race(&f, &mine, &theirs), 2);
-    fixture_close(&f);
+    race_of(state, NULL, UPDATE("n", "n + 1", "id < %lld", 4), UPDATE("n", "7", "id >= %lld", 12),
+            2, 0);
 }
 
+/* Only the first data file is computed again, and the column file of the lost attempt is gone. */
 static void race__a_value_read_has_changed_computes_again(void **state)
 {
-    fixture f;
-    two_files(&f, state);
-    update mine = one_update(&f, "d", "n", NULL, 0);
-    update theirs = one_update(&f, "n", "id * 3", "id < %lld", 4);
-    /* only the first data file is computed again */
-    assert_int_equal(race(&f, &mine, &theirs), 1 + 2);
-    /* the column file of the lost attempt is gone */
-    assert_int_equal(count_files(&f, "db/t/data"), 2 + 1 + 2);
-    fixture_close(&f);
+    race_of(state, NULL, UPDATE_ALL("d", "n"), UPDATE("n", "id * 3", "id < %lld", 4), 1 + 2,
+            2 + 1 + 2);
 }
 
 static void race__a_column_of_the_condition_has_changed_computes_again(void **state)
 {
-    fixture f;
-    two_files(&f, state);
-    update mine = one_update(&f, "s", "'x'", "n > %lld", 3);
-    update theirs = one_update(&f, "n", "id * 3", NULL, 0);
-    assert_int_equal(race(&f, &mine, &theirs), 2 + 2);
-    assert_int_equal(count_files(&f, "db/t/data"), 2 + 2 + 2);
-    fixture_close(&f);
+    race_of(state, NULL, UPDATE("s", "'x'", "n > %lld", 3), UPDATE_ALL("n", "id * 3"), 2 + 2,
+            2 + 2 + 2);
+}
+
+/* Rows that are not updated keep the value that the other writer gave them. */
+static void race__the_assigned_column_has_changed_computes_again(void **state)
+{
+    race_of(state, NULL, UPDATE("n", "7", "id < %lld", 4), UPDATE_ALL("n", "id * 3"), 1 + 2, 0);
+}
+
+/* Nothing of the old value is needed: the later writer wins without computing. */
+static void race__overwriting_all_rows_needs_nothing_of_the_other(void **state)
+{
+    race_of(state, NULL, UPDATE_ALL("n", "7"), UPDATE("n", "id * 3", "id < %lld", 4), 2, 0);
+}
+
+static void race__lineage_that_is_read_computes_again(void **state)
+{
+    race_of(state, NULL, UPDATE_ALL("n", "_last_updated_sequence_number"),
+            UPDATE("d", "id / 4", "id < %lld", 4), 1 + 2, 0);
+}
+
+/* The old files and the new ones; no column file is left. */
+static void race__a_rewritten_file_is_kept_if_another_changed(void **state)
+{
+    race_of(state, "copy-on-write", UPDATE("n", "n + 1", "id < %lld", 4),
+            UPDATE("n", "7", "id >= %lld", 12), 2, 2 + 2);
+}
+
+/* A column file on the way, and the new file. */
+static void race__a_rewritten_file_is_made_again_of_a_changed_one(void **state)
+{
+    race_of(state, "copy-on-write", UPDATE("n", "n + 1", "id < %lld", 4),
+            UPDATE("d", "id / 4", "id < %lld", 4), 2 + 2, 2 + 1 + 1);
+}
+
+/* The vectors are written again. */
+static void race__rows_that_moved_are_kept_if_others_changed(void **state)
+{
+    race_of(state, "merge-on-read", UPDATE("n", "n + 1", "id < %lld", 4),
+            UPDATE("n", "7", "id >= %lld", 12), 1 + 2, 2 + 2 + 2);
+}
+
+static void race__rows_that_moved_are_moved_again_if_some_changed(void **state)
+{
+    race_of(state, "merge-on-read", UPDATE("n", "n + 1", "id < %lld", 4),
+            UPDATE("d", "id / 4", "id < %lld", 15), 2 + 2, 2 + 2 + 2);
 }
 
 /* Rows that were deleted meanwhile are neither updated nor counted. */
@@ -160,38 +211,6 @@ static void race__rows_that_were_deleted_compute_again(void **state)
     f.rival_sql = "DELETE FROM " NAME " WHERE id >= 15";
     f.now.count = 15;
     assert_int_equal(race(&f, &mine, NULL), 1 + 2);
-    fixture_close(&f);
-}
-
-/* Rows that are not updated keep the value that the other writer gave them. */
-static void race__the_assigned_column_has_changed_computes_again(void **state)
-{
-    fixture f;
-    two_files(&f, state);
-    update mine = one_update(&f, "n", "7", "id < %lld", 4);
-    update theirs = one_update(&f, "n", "id * 3", NULL, 0);
-    assert_int_equal(race(&f, &mine, &theirs), 1 + 2);
-    fixture_close(&f);
-}
-
-/* Nothing of the old value is needed: the later writer wins without computing. */
-static void race__overwriting_all_rows_needs_nothing_of_the_other(void **state)
-{
-    fixture f;
-    two_files(&f, state);
-    update mine = one_update(&f, "n", "7", NULL, 0);
-    update theirs = one_update(&f, "n", "id * 3", "id < %lld", 4);
-    assert_int_equal(race(&f, &mine, &theirs), 2);
-    fixture_close(&f);
-}
-
-static void race__lineage_that_is_read_computes_again(void **state)
-{
-    fixture f;
-    two_files(&f, state);
-    update mine = one_update(&f, "n", "_last_updated_sequence_number", NULL, 0);
-    update theirs = one_update(&f, "d", "id / 4", "id < %lld", 4);
-    assert_int_equal(race(&f, &mine, &theirs), 1 + 2);
     fixture_close(&f);
 }
 
@@ -217,64 +236,6 @@ static void race__a_type_that_grew_computes_again(void **state)
     f.rival = rival_by_text;
     f.rival_sql = "ALTER TABLE " NAME " ALTER COLUMN m TYPE decimal(12, 2)";
     assert_int_equal(race(&f, &mine, NULL), 1 + 2);
-    fixture_close(&f);
-}
-
-static void set_mode(fixture *f, const char *mode)
-{
-    char sql[128];
-    snprintf(sql, sizeof sql, "ALTER TABLE " NAME " SET TBLPROPERTIES ('write.update.mode' = '%s')",
-             mode);
-    run_sql(f, f->inner, sql);
-}
-
-static void race__a_rewritten_file_is_kept_if_another_changed(void **state)
-{
-    fixture f;
-    two_files(&f, state);
-    set_mode(&f, "copy-on-write");
-    update mine = one_update(&f, "n", "n + 1", "id < %lld", 4);
-    update theirs = one_update(&f, "n", "7", "id >= %lld", 12);
-    assert_int_equal(race(&f, &mine, &theirs), 2);
-    /* the old files and the new ones; no column file is left */
-    assert_int_equal(count_files(&f, "db/t/data"), 2 + 2);
-    fixture_close(&f);
-}
-
-static void race__a_rewritten_file_is_made_again_of_a_changed_one(void **state)
-{
-    fixture f;
-    two_files(&f, state);
-    set_mode(&f, "copy-on-write");
-    update mine = one_update(&f, "n", "n + 1", "id < %lld", 4);
-    update theirs = one_update(&f, "d", "id / 4", "id < %lld", 4);
-    /* a column file on the way, and the new file */
-    assert_int_equal(race(&f, &mine, &theirs), 2 + 2);
-    assert_int_equal(count_files(&f, "db/t/data"), 2 + 1 + 1);
-    fixture_close(&f);
-}
-
-static void race__rows_that_moved_are_kept_if_others_changed(void **state)
-{
-    fixture f;
-    two_files(&f, state);
-    set_mode(&f, "merge-on-read");
-    update mine = one_update(&f, "n", "n + 1", "id < %lld", 4);
-    update theirs = one_update(&f, "n", "7", "id >= %lld", 12);
-    assert_int_equal(race(&f, &mine, &theirs), 1 + 2); /* the vectors are written again */
-    assert_int_equal(count_files(&f, "db/t/data"), 2 + 2 + 2);
-    fixture_close(&f);
-}
-
-static void race__rows_that_moved_are_moved_again_if_some_changed(void **state)
-{
-    fixture f;
-    two_files(&f, state);
-    set_mode(&f, "merge-on-read");
-    update mine = one_update(&f, "n", "n + 1", "id < %lld", 4);
-    update theirs = one_update(&f, "d", "id / 4", "id < %lld", 15);
-    assert_int_equal(race(&f, &mine, &theirs), 2 + 2);
-    assert_int_equal(count_files(&f, "db/t/data"), 2 + 2 + 2);
     fixture_close(&f);
 }
 
