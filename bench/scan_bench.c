@@ -1,11 +1,16 @@
 /*
  * Reads columns of a table, or of a Parquet file apart from tables, through the public API and sums
  * all doubles in them.
- * Usage: scan_bench [--threads N] RUNS METADATA|FILE.parquet [COLUMN...]; no columns: all. One
- * thread if nothing else is said. Prints the least seconds of one read, rows, sum, and the least
- * seconds that processors worked on one; opening the table or file is not counted.
+ * Usage: scan_bench [--threads N] [--against OTHER] RUNS METADATA|FILE.parquet [COLUMN...]; no
+ * columns: all. One thread if nothing else is said. Opening the table or file is not counted.
+ *
+ * Prints the least seconds of one read, rows, sum, and the least seconds that processors worked on
+ * one. With --against both are read in turn, each being first every other time, and a line is
+ * printed for each pair of reads: seconds and seconds of work of the one, then of the other. The
+ * first pair, in which memory is taken and footers are parsed, is left out.
  */
 #include <malloc.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +71,12 @@ static void open_source(const frz_env *env, const char *location, source *out)
     }
 }
 
+static void close_source(source *from)
+{
+    frz_table_unref(from->table);
+    frz_parquet_file_close(from->file);
+}
+
 static void open_stream(const source *from, struct ArrowArrayStream *out)
 {
     frz_error err = {0};
@@ -121,16 +132,72 @@ static double read_once(const source *from, int64_t *rows)
     return sum;
 }
 
-/* The option, if it is there: taken off the arguments. */
-static int take_threads(int *argc, char ***argv)
+/* What one read took, and what came out. */
+typedef struct reading {
+    double seconds, work, sum;
+    int64_t rows;
+} reading;
+
+static reading measure(const source *from)
 {
-    int threads = 1;
-    if (*argc > 2 && strcmp((*argv)[1], "--threads") == 0) {
-        threads = (int)strtol((*argv)[2], NULL, 10);
-        *argc -= 2;
-        *argv += 2;
+    reading r = {0};
+    double start = now(CLOCK_MONOTONIC), work = now(CLOCK_PROCESS_CPUTIME_ID);
+    r.sum = read_once(from, &r.rows);
+    r.work = now(CLOCK_PROCESS_CPUTIME_ID) - work;
+    r.seconds = now(CLOCK_MONOTONIC) - start;
+    return r;
+}
+
+static void read_alone(const source *from, long runs)
+{
+    reading best = {.seconds = 1e9, .work = 1e9};
+    for (; runs > 0; runs--) {
+        reading r = measure(from);
+        r.seconds = r.seconds < best.seconds ? r.seconds : best.seconds;
+        r.work = r.work < best.work ? r.work : best.work;
+        best = r;
     }
-    return threads;
+    printf("%.6f %lld %.17g %.6f\n", best.seconds, (long long)best.rows, best.sum, best.work);
+}
+
+/* Sums may be added up in another order. */
+static void check_same(const reading *a, const reading *b)
+{
+    if (a->rows != b->rows || fabs(a->sum - b->sum) > 1e-9 * fabs(a->sum + b->sum)) {
+        fprintf(stderr, "scan_bench: %lld rows of sum %.17g against %lld of %.17g\n",
+                (long long)a->rows, a->sum, (long long)b->rows, b->sum);
+        exit(1);
+    }
+}
+
+static void read_pairs(const source *one, const source *other, long runs)
+{
+    for (long i = 0; i <= runs; i++) {
+        reading a, b;
+        if (i % 2 == 0) {
+            a = measure(one);
+            b = measure(other);
+        } else {
+            b = measure(other);
+            a = measure(one);
+        }
+        check_same(&a, &b);
+        if (i > 0) {
+            printf("%.6f %.6f %.6f %.6f\n", a.seconds, a.work, b.seconds, b.work);
+        }
+    }
+}
+
+/* The value of an option, if it comes next: taken off the arguments; else NULL. */
+static const char *take_option(const char *name, int *argc, char ***argv)
+{
+    if (*argc <= 2 || strcmp((*argv)[1], name) != 0) {
+        return NULL;
+    }
+    const char *value = (*argv)[2];
+    *argc -= 2;
+    *argv += 2;
+    return value;
 }
 
 int main(int argc, char **argv)
@@ -139,11 +206,12 @@ int main(int argc, char **argv)
     frz_error err = {0};
     frz_env *env = NULL;
     source from = {0};
-    double best = 1e9, best_work = 1e9, sum = 0;
-    int64_t rows = 0;
-    opts.threads = take_threads(&argc, &argv);
+    const char *threads = take_option("--threads", &argc, &argv);
+    const char *against = take_option("--against", &argc, &argv);
+    opts.threads = threads == NULL ? 1 : (int)strtol(threads, NULL, 10);
     if (argc < 3) {
-        fprintf(stderr, "usage: scan_bench [--threads N] RUNS METADATA|FILE.parquet [COLUMN...]\n");
+        fprintf(stderr, "usage: scan_bench [--threads N] [--against OTHER] RUNS "
+                        "METADATA|FILE.parquet [COLUMN...]\n");
         return 2;
     }
     from.columns = argc > 3 ? (const char *const *)argv + 3 : NULL;
@@ -152,18 +220,16 @@ int main(int argc, char **argv)
     mallopt(M_TRIM_THRESHOLD, 64 << 20);
     mallopt(M_ARENA_MAX, 1);
     check(frz_env_new(&opts, &env, &err), &err);
+    source other = from;
     open_source(env, argv[2], &from);
-    for (long i = strtol(argv[1], NULL, 10); i > 0; i--) {
-        double start = now(CLOCK_MONOTONIC), work = now(CLOCK_PROCESS_CPUTIME_ID);
-        sum = read_once(&from, &rows);
-        work = now(CLOCK_PROCESS_CPUTIME_ID) - work;
-        double took = now(CLOCK_MONOTONIC) - start;
-        best = took < best ? took : best;
-        best_work = work < best_work ? work : best_work;
+    if (against == NULL) {
+        read_alone(&from, strtol(argv[1], NULL, 10));
+    } else {
+        open_source(env, against, &other);
+        read_pairs(&from, &other, strtol(argv[1], NULL, 10));
     }
-    printf("%.6f %lld %.17g %.6f\n", best, (long long)rows, sum, best_work);
-    frz_table_unref(from.table);
-    frz_parquet_file_close(from.file);
+    close_source(&other);
+    close_source(&from);
     frz_env_free(env);
     return 0;
 }

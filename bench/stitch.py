@@ -4,20 +4,24 @@ docs/benchmarks.md has a run.
 
 Row groups of column files end where those of the data file do. In the tables that are not aligned
 they do not: the data file has been exchanged for one of the same rows in other row groups. Both
-tables are read in turn, and sums are compared. The time that processors worked is told, too, since
-other work on the machine changes it less."""
+tables are read in turn by one process, with sums compared, and each pair of reads gives a ratio: a
+line has the median of several processes' medians. As root, at real-time priority, so that other
+work on the machine disturbs little; the time that processors worked, which it changes less, is
+told, too."""
 
 import argparse
 import json
 import os
 import shutil
 import sys
+import time
+from statistics import median
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 import harness
-from harness import BIN, ROOT, is_same, machine, run
+from harness import BIN, ROOT, machine, run
 
 sys.path.insert(0, str(ROOT / "tests" / "interop"))
 import checker  # noqa: E402
@@ -27,7 +31,9 @@ GROUP_BYTES = 32 << 20  # of the data file
 OTHER_GROUP_BYTES = 30 << 20  # of the one that it is exchanged for
 LIMIT = 1.02  # what the project promises
 SPOKEN = {True: "aligned", False: "misaligned"}
-READS = 3  # of one process
+PROCESS_SECONDS = 2  # of reading, about
+LEAST_PROCESSES = 4
+SURE = 0.002  # of a ratio
 
 
 def frazil(warehouse, *args):
@@ -85,44 +91,72 @@ def make_table(source, files, aligned):
 
 # ---- measuring ----
 
-def measure_reads(tables, threads, columns, turns):
-    """Least seconds of each table, and least of processors; the tables take turns."""
-    best, sums = {}, {}
-    for turn in range(turns):
-        for name in sorted(tables, reverse=turn % 2 == 1):
-            out = run(BIN / "scan_bench", "--threads", threads, READS, tables[name], *columns)[2]
-            seconds, _, sums[name], work = map(float, out.split())
-            old = best.get(name, (1e9, 1e9))
-            best[name] = min(old[0], seconds), min(old[1], work)
-    if not is_same(*sums.values()):
-        sys.exit(f"sums differ: {sums}")
-    return best
+def priority(threads):
+    """What a command is started with: one thread stays on one processor, and other work waits if
+    we may have it wait."""
+    pinned = ["taskset", "-c", str(min(os.sched_getaffinity(0)))] if threads == 1 else []
+    return pinned + (["chrt", "-r", "10"] if os.geteuid() == 0 else [])
 
 
-def measure(tables, files, aligned, threads, turns):
+def read_pairs(tables, threads, columns, pairs):
+    """One process: (seconds, seconds of work) of the stitched table and of the compacted one, for
+    each pair of reads."""
+    out = run(BIN / "scan_bench", "--threads", threads, "--against", tables["compacted"], pairs,
+              tables["stitched"], *columns, around=priority(threads))[2]
+    return [((a, b), (c, d)) for a, b, c, d in
+            (map(float, line.split()) for line in out.splitlines())]
+
+
+def uncertainty(values):
+    """Standard error of a median, from deviations that a few outliers do not touch."""
+    middle = median(values)
+    spread = median(abs(value - middle) for value in values)
+    return 1.25 * 1.48 * spread / len(values) ** 0.5
+
+
+def measure_reads(tables, threads, columns, most_seconds):
+    """Medians of seconds of both, of the ratio and of that of work, and the ratio's uncertainty.
+    Processes differ in where their memory lies, so each counts as one value, the median of its
+    pairs; as many are started as it takes for the ratio to stay."""
+    trial = read_pairs(tables, threads, columns, 3)
+    pair = sum(seconds for seconds, _ in min(trial))
+    pairs = max(5, min(200, int(PROCESS_SECONDS / pair)))
+    found = []
+    begin = time.monotonic()
+    while (len(found) < LEAST_PROCESSES or
+           (uncertainty([f["ratio"] for f in found]) > SURE and
+            time.monotonic() - begin < most_seconds)):
+        reads = read_pairs(tables, threads, columns, pairs)
+        found.append({"stitched": median(a for (a, _), _ in reads),
+                      "compacted": median(b for _, (b, _) in reads),
+                      "ratio": median(a / b for (a, _), (b, _) in reads),
+                      "work": median(a / b for (_, a), (_, b) in reads)})
+    whole = {key: median(f[key] for f in found) for key in found[0]}
+    return {**whole, "uncertainty": uncertainty([f["ratio"] for f in found]),
+            "processes": len(found), "pairs": pairs}
+
+
+def measure(tables, files, aligned, threads, most_seconds):
     for what, columns in (("all columns", []),
                           ("updated columns", [f"c_{i}" for i in range(1, files + 1)])):
-        best = measure_reads(tables, threads, columns, turns)
-        (seconds, work), (whole_seconds, whole_work) = best["stitched"], best["compacted"]
         yield {"files": files, "aligned": aligned, "threads": threads, "what": what,
-               "stitched": seconds, "compacted": whole_seconds, "ratio": seconds / whole_seconds,
-               "work": work / whole_work}
+               **measure_reads(tables, threads, columns, most_seconds)}
 
 
 # ---- the report ----
 
 HEADINGS = ("column files", "row groups", "threads", "read", "stitched ms", "compacted ms",
-            "ratio", "of processors")
+            "ratio", "+-", "of processors")
 
 
 def cells(row):
     return (str(row["files"]), SPOKEN[row["aligned"]], str(row["threads"]), row["what"],
             f"{row['stitched'] * 1e3:.2f}", f"{row['compacted'] * 1e3:.2f}",
-            f"{row['ratio']:.3f}", f"{row['work']:.3f}")
+            f"{row['ratio']:.3f}", f"{row['uncertainty']:.3f}", f"{row['work']:.3f}")
 
 
 def print_line(texts):
-    widths = (12, 10, 7, 15, 11, 12, 6, 13)
+    widths = (12, 10, 7, 15, 11, 12, 6, 5, 13)
     print("  ".join(text.rjust(width) for text, width in zip(texts, widths)), flush=True)
 
 
@@ -140,7 +174,7 @@ def main():
     parser.add_argument("--rows", type=int, default=200_000)
     parser.add_argument("--files", type=int, nargs="*", default=[1, 5, 50])
     parser.add_argument("--threads", type=int, nargs="*", default=[1, 2])
-    parser.add_argument("--turns", type=int, default=7)
+    parser.add_argument("--seconds", type=float, default=15, help="the most for one line")
     parser.add_argument("--markdown", action="store_true", help="a table for docs/benchmarks.md")
     options = parser.parse_args()
     shutil.rmtree(WORK, ignore_errors=True)
@@ -153,7 +187,7 @@ def main():
         for aligned in SPOKEN:
             tables = make_table(source, files, aligned)
             for threads in options.threads:
-                for row in measure(tables, files, aligned, threads, options.turns):
+                for row in measure(tables, files, aligned, threads, options.seconds):
                     rows.append(row)
                     print_line(cells(row))
     (WORK / "results.json").write_text(json.dumps({**machine(), "rows": rows}, indent=1))
