@@ -149,11 +149,12 @@ bool stitch_source_uses(const stitch_source *source, size_t part);
 
 /* Some rows of an array: first is counted without the array's own offset. */
 typedef struct stitch_view {
-    const struct ArrowArray *array; /* NULL: the part has nothing of it */
+    struct ArrowArray *array; /* NULL: the part has nothing of it */
     int64_t first;
 } stitch_view;
 
-/* The rows of a field out of the views, by part, of what is around it. */
+/* The rows of a field out of the views, by part, of what is around it. An array all of whose rows
+ * these are moves; each is the source of one field. */
 frz_code stitch_make_field(const frz_stitch *stitch, const stitch_source *source,
                            const stitch_view *around, int64_t rows, struct ArrowArray *out,
                            frz_error *err);

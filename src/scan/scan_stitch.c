@@ -8,9 +8,9 @@
  *  2. A file is opened only if it provides something, or if only its schema can tell whether it
  *     does (the base file, for fields that no column file lists).
  *  3. Every opened file has exactly its recorded size and the entry's number of rows.
- *  4. All parts are read over the same row ranges. A batch that comes out covers rows of one batch
- *     of every part; columns and members are taken over by reference, never copied, except lineage
- *     columns in which nulls are replaced by what they stand for.
+ *  4. All parts are read over the same row ranges, which end where batches are to end. A batch that
+ *     comes out covers rows of one batch of every part; columns and members are taken over, never
+ *     copied, except lineage columns in which nulls are replaced by what they stand for.
  *  5. Every part leaves out rows only by the fields that it provides, and the next part only looks
  *     at the rows that are left, so that the ranges are common to all.
  *
@@ -22,6 +22,9 @@
 #include "scan/scan_internal.h"
 
 #define DEFAULT_ROWS 65536
+#define DEFAULT_BYTES (16 << 20)
+#define ABOUT 1.125    /* how much more bytes a batch may have than asked for */
+#define LEAST_CUT 4096 /* rows: parts are not read in smaller batches to have them end together */
 
 /* ---- what parts are asked for ---- */
 
@@ -152,6 +155,88 @@ out:
     return rc;
 }
 
+/* ---- where batches end ---- */
+
+/* Batches end where row groups of their part do; so that those of all parts end there, ranges do.
+ */
+static frz_code cut_ranges(frz_stitch *stitch, const frz_data_file *file, frz_error *err)
+{
+    size_t count = 0, group = 0, n = 0;
+    const int64_t *ends = frz_data_file_group_ends(file, &count);
+    if (frz_data_file_group_starts(file, &count) == NULL) {
+        return FRZ_OK; /* blocks, over which batches go */
+    }
+    size_t most = stitch->range_count + count;
+    frz_row_range *cut = frz_arena_array(&stitch->arena, most, sizeof *cut);
+    if (cut == NULL) {
+        return frz_fail_nomem(err, most * sizeof *cut);
+    }
+    for (size_t i = 0; i < stitch->range_count; i++) {
+        frz_row_range rest = stitch->ranges[i];
+        for (; group < count && ends[group] < rest.end; group++) {
+            if (ends[group] - rest.start >= LEAST_CUT) {
+                cut[n++] = (frz_row_range){rest.start, ends[group]};
+                rest.start = ends[group];
+            }
+        }
+        cut[n++] = rest;
+    }
+    stitch->ranges = cut;
+    stitch->range_count = n;
+    return FRZ_OK;
+}
+
+/* Ranges of at most so many rows, equal as far as possible. */
+static frz_code share_ranges(frz_stitch *stitch, int64_t most, frz_error *err)
+{
+    size_t n = 0, count = 0;
+    for (size_t i = 0; i < stitch->range_count; i++) {
+        count += (size_t)((stitch->ranges[i].end - stitch->ranges[i].start) / most) + 1;
+    }
+    frz_row_range *shares = frz_arena_array(&stitch->arena, count, sizeof *shares);
+    if (shares == NULL) {
+        return frz_fail_nomem(err, count * sizeof *shares);
+    }
+    for (size_t i = 0; i < stitch->range_count; i++) {
+        const frz_row_range *range = &stitch->ranges[i];
+        int64_t rows = range->end - range->start;
+        int64_t pieces = rows / most + (rows % most > 0);
+        int64_t share = pieces == 0 ? 0 : rows / pieces + (rows % pieces > 0);
+        for (int64_t at = range->start; at < range->end; at += share) {
+            shares[n++] = (frz_row_range){at, FRZ_MIN(at + share, range->end)};
+        }
+    }
+    stitch->ranges = shares;
+    stitch->range_count = n;
+    return FRZ_OK;
+}
+
+/* Have batches of all parts end in the same rows as far as that can be known before reading: by
+ * row groups and the rows of a batch, which are so few that all parts together have about as many
+ * bytes as the batch of a single file. */
+static frz_code align_parts(frz_stitch *stitch, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    size_t row_bytes = 0;
+    double bytes = (double)(stitch->max_bytes > 0 ? stitch->max_bytes : DEFAULT_BYTES) * ABOUT;
+    if (stitch->part_count < 2) {
+        return FRZ_OK;
+    }
+    for (size_t i = 0; i < stitch->part_count; i++) {
+        if (stitch->parts[i].projection->field_count > 0) {
+            row_bytes += stitch->parts[i].row_bytes;
+            FRZ_TRY(cut_ranges(stitch, stitch->parts[i].file, err));
+        }
+    }
+    double rows = FRZ_MAX(bytes / (double)FRZ_MAX(row_bytes, (size_t)1), 1.0);
+    stitch->max_rows = (int64_t)FRZ_MIN((double)stitch->max_rows, rows);
+    if (stitch->max_rows >= LEAST_CUT) {
+        FRZ_TRY(share_ranges(stitch, stitch->max_rows, err));
+    }
+out:
+    return rc;
+}
+
 /* ---- opening ---- */
 
 static frz_data_reader *first_reader(const frz_stitch *stitch)
@@ -253,6 +338,7 @@ frz_code frz_stitch_open(const frz_table *table, const frz_entry *entry,
         part->row_bytes = scan_row_bytes(part->projection);
     }
     FRZ_TRY(prune_parts(stitch, request->filter, err));
+    FRZ_TRY(align_parts(stitch, err));
     for (size_t i = 0; i < stitch->part_count && !request->only_prune; i++) {
         FRZ_TRY(open_reader(stitch, &stitch->parts[i], err));
     }

@@ -82,6 +82,10 @@ frz_code stitch_make_field(const frz_stitch *stitch, const stitch_source *source
     }
     if (source->place == STITCH_STORED) {
         stitch_view view = member_view(&around[source->part], source->index[source->part]);
+        if (view.first == 0 && view.array->length == rows) { /* nothing is left for later */
+            frz_array_move(view.array, out);
+            return FRZ_OK;
+        }
         return frz_array_slice(stitch->env, view.array, view.first, rows, out, err);
     }
     stitch_view *views = frz_alloc_zero(stitch->env, stitch->part_count, sizeof *views);

@@ -17,6 +17,7 @@
 #include "type/type_variant.h"
 
 #define LEAST_SHARED_ROWS 1024 /* a batch is not cut shorter than this to avoid a copy */
+#define ABOUT 1.125            /* how much more bytes a batch may have than asked for */
 
 /* Work is cut into parts for the threads, but not into crumbs: a part that decodes this many bytes
  * takes a multiple of what it costs to hand it over. */
@@ -274,7 +275,7 @@ static frz_code run_part(void *ctx, size_t index, frz_error *err)
         FRZ_TRY(p->work(c, column, err));
         for (size_t k = column->first_leaf; k < column->first_leaf + column->leaf_count; k++) {
             column->row_bytes += c->leaves[k]->row_bytes;
-            parquet_pages_rest(&c->leaves[k]->pages);
+            parquet_leaf_rest(c->leaves[k]);
         }
     }
 out:
@@ -382,13 +383,38 @@ out:
     return rc;
 }
 
-/* Rows of the next batch by the bounds on rows and bytes, and so that pages are shared. */
+/* Mostly there is nothing to do: columns stand where the last batch ended, and none is shared. */
+static frz_code seek_columns(parquet_cursor *c, int64_t end, frz_error *err)
+{
+    bool needed = false;
+    for (size_t i = 0; i < c->leaf_count && !needed; i++) {
+        needed = c->leaves[i]->may_share || c->leaves[i]->row < c->row;
+    }
+    if (needed) {
+        return for_columns(c, seek_column, FRZ_MIN(end - c->row, c->max_rows), 0, err);
+    }
+    for (size_t i = 0; i < c->column_count; i++) {
+        c->columns[i].shareable = 0;
+    }
+    return FRZ_OK;
+}
+
+/* Rows of the first of several batches that are about equal and have at most most rows. */
+static int64_t equal_share(int64_t rows, int64_t most)
+{
+    int64_t pieces = (rows + most - 1) / most;
+    return (rows + pieces - 1) / pieces;
+}
+
+/* Rows of the next batch by the bounds on rows and bytes, and so that pages are shared. That on
+ * bytes is kept about, so that no few rows remain for a last batch. */
 static int64_t choose_rows(const parquet_cursor *c, int64_t end)
 {
     int64_t n = FRZ_MIN(end - c->row, c->max_rows);
     double bytes = parquet_cursor_row_bytes(c);
-    if (bytes > 0 && (double)n * bytes > (double)c->max_bytes) {
-        n = (int64_t)FRZ_MAX((double)c->max_bytes / bytes, 1.0);
+    double most = (double)c->max_bytes * ABOUT;
+    if (bytes > 0 && (double)n * bytes > most) {
+        n = equal_share(end - c->row, (int64_t)FRZ_MAX(most / bytes, 1.0));
     }
     int64_t shared = INT64_MAX;
     for (size_t i = 0; i < c->column_count; i++) {
@@ -399,8 +425,7 @@ static int64_t choose_rows(const parquet_cursor *c, int64_t end)
     if (shared < n) {
         n = shared;
     } else if (shared < INT64_MAX) {
-        int64_t pieces = (shared + n - 1) / n;
-        n = (shared + pieces - 1) / pieces;
+        n = equal_share(shared, n);
     }
     return n;
 }
@@ -487,7 +512,7 @@ frz_code parquet_cursor_read(parquet_cursor *c, size_t group, int64_t row, int64
     assert(row < end);
     c->row = row;
     FRZ_TRY(start_group(c, group, err));
-    FRZ_TRY(for_columns(c, seek_column, FRZ_MIN(end - row, c->max_rows), 0, err));
+    FRZ_TRY(seek_columns(c, end, err));
     c->batch_rows = choose_rows(c, end);
     FRZ_TRY(for_columns(c, read_column, c->batch_rows, 0, err));
     int64_t rows = c->batch_rows;

@@ -64,6 +64,15 @@ static frz_code leaf_context(const parquet_leaf *leaf, frz_code rc, frz_error *e
                        leaf->group);
 }
 
+/* Could the row group have pages whose values are as the array wants them? */
+static bool may_share(const parquet_leaf *leaf, const parquet_chunk *chunk)
+{
+    bool has_plain = (chunk->encodings >> PARQUET_PLAIN & 1) != 0;
+    bool encoded = chunk->has_encoding_stats && chunk->all_dictionary;
+    return leaf->flat && leaf->direct && leaf->type->id != FRZ_TYPE_BOOLEAN && has_plain &&
+           !encoded;
+}
+
 /* A guess at the bytes that a row takes in a batch. */
 static double estimate(const parquet_leaf *leaf, const parquet_chunk *chunk, int64_t rows)
 {
@@ -86,6 +95,7 @@ frz_code parquet_leaf_start(parquet_leaf *leaf, size_t group, const frz_row_rang
     assert(leaf->out_rows == 0);
     leaf->group = group;
     FRZ_TRY(parquet_file_chunk(leaf->pages.source->file, group, leaf->index, &chunk, err));
+    leaf->may_share = may_share(leaf, &chunk);
     leaf->row = g->first_row;
     leaf->group_end = g->first_row + g->num_rows;
     leaf->block_at = leaf->block_count = 0;
@@ -134,6 +144,12 @@ static size_t values_that_fit(const parquet_leaf *leaf, size_t n)
 
 /* ---- pages ---- */
 
+/* True if nothing of a page is at hand. */
+static bool between_pages(const parquet_leaf *leaf)
+{
+    return leaf->pages.left == 0 && leaf->block_at == leaf->block_count;
+}
+
 /* Make sure that a page with entries is open. */
 static frz_code need_page(parquet_leaf *leaf, frz_error *err)
 {
@@ -151,6 +167,14 @@ static frz_code need_page(parquet_leaf *leaf, frz_error *err)
         rc = parquet_pages_open(&leaf->pages, err);
     }
     return rc;
+}
+
+void parquet_leaf_rest(parquet_leaf *leaf)
+{
+    if (between_pages(leaf)) {
+        parquet_pages_drop_page(&leaf->pages);
+    }
+    parquet_pages_rest(&leaf->pages);
 }
 
 static frz_code short_levels(const parquet_leaf *leaf, frz_error *err)
@@ -283,8 +307,8 @@ frz_code parquet_leaf_shareable(parquet_leaf *leaf, int64_t *rows, frz_error *er
 {
     frz_code rc = FRZ_OK;
     *rows = 0;
-    if (!leaf->flat || !leaf->direct || leaf->row == leaf->group_end) {
-        return FRZ_OK;
+    if (!leaf->may_share || leaf->row == leaf->group_end) {
+        return FRZ_OK; /* a page is better opened when its values are taken */
     }
     FRZ_TRY(need_page(leaf, err));
     if (!can_share(leaf, rows)) {
@@ -478,12 +502,6 @@ static frz_code row_too_large(const parquet_leaf *leaf, frz_error *err)
 {
     return frz_fail(err, FRZ_E_LIMIT, "row %" PRId64 " has more than %u items or 2 GiB", leaf->row,
                     MAX_ROW_ENTRIES);
-}
-
-/* True if nothing of a page is at hand. */
-static bool between_pages(const parquet_leaf *leaf)
-{
-    return leaf->pages.left == 0 && leaf->block_at == leaf->block_count;
 }
 
 /* True if the row before is known to be complete without a look at what follows. */

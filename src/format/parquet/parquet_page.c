@@ -86,7 +86,6 @@ frz_code parquet_pages_start(parquet_pages *p, const parquet_chunk *chunk, frz_e
     parquet_pages_drop_window(p);
     p->num_values = chunk->num_values;
     p->left = 0;
-    p->direct = false;
     p->has_header = false;
     p->locator.active = false;
     if (chunk->encrypted) {
@@ -237,6 +236,16 @@ void parquet_pages_skip(parquet_pages *p)
     assert(p->has_header);
     skip_body(p);
     p->has_header = false;
+}
+
+void parquet_pages_drop_page(parquet_pages *p)
+{
+    assert(p->left == 0);
+    frz_buffer_unref(p->page);
+    p->page = NULL;
+    if (p->values_left == 0 && !p->has_header && !p->locator.active) { /* it was the last one */
+        parquet_pages_drop_dictionary(p);
+    }
 }
 
 frz_code parquet_pages_open(parquet_pages *p, frz_error *err)

@@ -110,8 +110,8 @@ static frz_code load_body(parquet_pages *p, uint8_t *dst, frz_error *err)
     size_t from = (size_t)p->header.compressed_size;
     size_t to = (size_t)p->header.uncompressed_size;
     const uint8_t *bytes;
-    p->direct = p->codec == FRZ_CODEC_NONE && from == to && to >= DIRECT_PAGE;
     if (p->codec == FRZ_CODEC_NONE && from == to) {
+        p->direct = to >= DIRECT_PAGE;
         FRZ_TRY(parquet_pages_take_into(p, dst, to, err));
         FRZ_TRY(check_crc(p, dst, to, err));
         goto out;

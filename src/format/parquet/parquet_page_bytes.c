@@ -111,6 +111,7 @@ frz_code parquet_pages_take_view(parquet_pages *p, size_t len, const uint8_t **o
 {
     frz_code rc = FRZ_OK;
     frz_buf *scratch = &p->scratch->bytes;
+    p->direct = len > p->source->window;
     /* a window's worth is better read ahead than read alone */
     if (in_window(p) < len && len <= p->source->window) {
         size_t got;

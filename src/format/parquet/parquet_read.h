@@ -361,6 +361,8 @@ frz_code parquet_pages_start(parquet_pages *p, const parquet_chunk *chunk, frz_e
 frz_code parquet_pages_header(parquet_pages *p, frz_error *err);
 /* Pass over the page whose header was read, or open it. */
 void parquet_pages_skip(parquet_pages *p);
+/* Give back the memory of the page, all of whose values were taken. */
+void parquet_pages_drop_page(parquet_pages *p);
 frz_code parquet_pages_open(parquet_pages *p, frz_error *err);
 /* At the start of a chunk: load the dictionary, unless there is none or it has more than most
  * bytes. */
@@ -386,8 +388,7 @@ frz_code parquet_pages_take_into(parquet_pages *p, uint8_t *dst, size_t len, frz
 /* A view of the next len bytes: of the window, or of the shared scratch buffer. */
 frz_code parquet_pages_take_view(parquet_pages *p, size_t len, const uint8_t **out, frz_error *err);
 void parquet_pages_drop_window(parquet_pages *p);
-/* At the end of a task: give memory back if all of the chunk's bytes were taken, so that the next
- * column reads into what is in the processor's cache. */
+/* Give back the memory of a chunk of which all bytes were taken. */
 void parquet_pages_rest(parquet_pages *p);
 
 /* ---- page headers (parquet_page_header.c) ---- */
@@ -442,7 +443,8 @@ typedef struct parquet_leaf {
     size_t index;         /* of the leaf column in the file */
     const frz_type *type; /* what it is read as; NULL: only levels are wanted */
     parquet_conversion conversion;
-    bool direct; /* the file's bytes are the array's */
+    bool direct;    /* the file's bytes are the array's */
+    bool may_share; /* some pages of the row group may be handed out as they are */
     bool flat;
     bool required; /* flat: a null is an error */
     size_t group;  /* at hand; SIZE_MAX: none */
@@ -467,6 +469,9 @@ typedef struct parquet_leaf {
 frz_code parquet_leaf_init(parquet_leaf *leaf, const parquet_source *source, size_t index,
                            const frz_type *type, bool flat, frz_error *err);
 void parquet_leaf_reset(parquet_leaf *leaf);
+/* At the end of a task: give memory back that is used up, so that the next column works in what is
+ * in the processor's cache. */
+void parquet_leaf_rest(parquet_leaf *leaf);
 /* Begin a row group. ranges: those that end behind its first row; they are kept. */
 frz_code parquet_leaf_start(parquet_leaf *leaf, size_t group, const frz_row_range *ranges,
                             size_t range_count, frz_error *err);

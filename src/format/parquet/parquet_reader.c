@@ -249,7 +249,7 @@ static frz_code run_lane(void *ctx, size_t index, frz_error *err)
         lane->first = lane->count = 0;
         lane->bytes = 0;
     }
-    double until = r->lane_count == 1 ? 0 : lane->bytes + r->turn_bytes;
+    double until = lane->bytes + r->turn_bytes;
     while (can_read(r, lane) && (is_empty(lane) || lane->bytes < until)) {
         if (busy && is_narrow(lane) && lane->bytes + lane->last >= until) {
             atomic_fetch_sub(&r->busy, 1);
@@ -285,7 +285,12 @@ static frz_code take_batch(parquet_reader *r, frz_batch *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     reader_lane *lane = r->lanes[r->turn];
-    if (is_empty(lane) && lane->rc == FRZ_OK) {
+    if (r->lane_count == 1 && lane->rc == FRZ_OK) { /* it does not read ahead */
+        lane->rc = read_batch(r, lane, out, &lane->err);
+        if (lane->rc == FRZ_OK) {
+            return FRZ_OK;
+        }
+    } else if (is_empty(lane) && lane->rc == FRZ_OK) {
         FRZ_TRY(run_lanes(r, err));
     }
     if (is_empty(lane)) {

@@ -241,6 +241,53 @@ static void stitch__batches_are_cut_where_parts_and_ranges_end(void **state)
     fixture_close(&f);
 }
 
+/* First rows of batches, each preceded by a blank. */
+static const char *batch_starts(fixture *f, int64_t max_rows, int64_t max_bytes)
+{
+    frz_stitch *stitch = NULL;
+    frz_batch batch = {0};
+    const frz_type *type = NULL;
+    frz_code rc = FRZ_OK;
+    frz_buf out = FRZ_BUF_INIT(f->t.env, 4096);
+    assert_ok(
+        frz_type_struct_of(&f->t.arena, FIELDS(LONG(1, "id"), LONG(2, "a")), &type, &f->t.err),
+        &f->t.err);
+    frz_stitch_request request = {.projection = type, .max_rows = max_rows, .max_bytes = max_bytes};
+    assert_ok(frz_stitch_open(&f->table, &f->entry, &request, &stitch, &f->t.err), &f->t.err);
+    while ((rc = frz_stitch_next(stitch, &batch, &f->t.err)) == FRZ_OK) {
+        assert_ok(frz_buf_printf(&out, NULL, " %lld", (long long)batch.first_row), &f->t.err);
+        frz_array_release(&batch.array);
+    }
+    assert_int_equal(rc, FRZ_END);
+    frz_stitch_close(stitch);
+    const char *text = frz_arena_strdup(&f->t.arena, frz_buf_view(&out));
+    frz_buf_reset(&out);
+    return text;
+}
+
+/* What one part has read does not wait for another part, so few batches are cut. */
+static void stitch__parts_with_other_row_groups_are_read_in_step(void **state)
+{
+    enum { ROWS = 24000 };
+    fixture f;
+    fixture_open(&f, state);
+    set_base(&f, ROWS, COLUMNS({LONG(1, "id"), numbers(&f, 0, ROWS, 1)}), 12000);
+    add_file(&f, "one", IDS(2), COLUMNS({LONG(2, "a"), numbers(&f, 0, ROWS, 2)}), 8000);
+    assert_string_equal(batch_starts(&f, 5000, 0), " 0 4000 8000 12000 16000 20000");
+    fixture_close(&f);
+}
+
+static void stitch__all_parts_together_keep_to_the_bytes_of_a_batch(void **state)
+{
+    enum { ROWS = 24000 };
+    fixture f;
+    fixture_open(&f, state);
+    set_base(&f, ROWS, COLUMNS({LONG(1, "id"), numbers(&f, 0, ROWS, 1)}), 0);
+    add_file(&f, "one", IDS(2), COLUMNS({LONG(2, "a"), numbers(&f, 0, ROWS, 2)}), 0);
+    assert_string_equal(batch_starts(&f, 0, 160000), " 0 8000 16000");
+    fixture_close(&f);
+}
+
 /* Narrow windows over a wide batch of the base file: each shows the same memory. */
 static void stitch__columns_are_taken_over_by_reference(void **state)
 {
@@ -912,6 +959,8 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         TEST_WITH_ENV(stitch__parts_are_combined_by_position_whatever_their_row_groups),
         TEST_WITH_ENV(stitch__batches_are_cut_where_parts_and_ranges_end),
+        TEST_WITH_ENV(stitch__parts_with_other_row_groups_are_read_in_step),
+        TEST_WITH_ENV(stitch__all_parts_together_keep_to_the_bytes_of_a_batch),
         TEST_WITH_ENV(stitch__columns_are_taken_over_by_reference),
         TEST_WITH_ENV(stitch__a_batch_outlives_the_reader),
         TEST_WITH_ENV(stitch__only_files_that_provide_something_are_opened),
