@@ -35,8 +35,8 @@ typedef struct frz_merge_clause {
 } frz_merge_clause;
 
 /**
- * Merge, as SQL's MERGE does. Updates are written as column files, deletes as deletion vectors,
- * inserts as data files.
+ * Merge, as SQL's MERGE does: updates and deletes in the mode that write.merge.mode says, inserts as
+ * data files of their own.
  *
  * @param name    what expressions call the table; NULL: by its own name
  * @param on      which row of the source a row of the table has: as the condition of

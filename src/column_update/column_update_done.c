@@ -83,6 +83,17 @@ void update_done_forget(update_job *job)
         update_result_reset(job->env, &job->done[i].result);
     }
     job->done_count = job->sorted = 0;
+    job->moves.made_count = 0;
+}
+
+void update_done_count(update_attempt *a, const update_done *done)
+{
+    const frz_positions *removed = done->result.removed;
+    int64_t gone = removed == NULL ? 0 : (int64_t)frz_positions_count(removed);
+    a->plan->rows += done->result.rows + gone;
+    if (a->job->plan.merge != NULL) {
+        a->job->plan.merge->rows_deleted += gone;
+    }
 }
 
 /* ---- does a result still hold? ---- */

@@ -178,7 +178,7 @@ out:
     return rc;
 }
 
-static frz_code finish(file_update *update, update_result *result, frz_error *err)
+static frz_code finish_file(file_update *update, update_result *result, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     frz_parquet_writer *writer = update->writer;
@@ -195,12 +195,28 @@ static frz_code finish(file_update *update, update_result *result, frz_error *er
                               &result->arena, &result->stats, &result->stats_count, err));
     /* a result outlives the version of the table that its types belong to */
     FRZ_TRY(frz_stats_own_types(&result->arena, result->stats, result->stats_count, err));
-    FRZ_TRY(frz_live_take(&update->reader.live, &result->deleted, err));
     result->leaves_partition = update->reader.leaves_partition;
     result->location = update->location;
     update->location = NULL;
     result->bytes = written.file_size;
     result->rows = update->rows_updated;
+out:
+    return rc;
+}
+
+/* Delete files are folded where anything happens to the data file. */
+static frz_code finish(file_update *update, update_result *result, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    update_reader *reader = &update->reader;
+    FRZ_TRY(update->writer == NULL ? FRZ_OK : finish_file(update, result, err));
+    if (reader->removed_count > 0) {
+        FRZ_TRY(frz_positions_of(update->plan->env, reader->removed, reader->removed_count,
+                                 &result->removed, err));
+    }
+    if (update_result_changes(result)) {
+        FRZ_TRY(frz_live_take(&reader->live, &result->deleted, err));
+    }
 out:
     return rc;
 }
@@ -221,17 +237,10 @@ frz_code update_file(const update_plan *plan, const frz_commit_attempt *attempt,
         frz_array_release(&batch.array);
     }
     rc = rc == FRZ_END ? FRZ_OK : rc;
-    if (rc == FRZ_OK && update.writer != NULL) {
-        rc = finish(&update, &result, err);
-    }
-    if (rc == FRZ_OK && update.reader.removed_count > 0) {
-        rc = frz_positions_of(plan->env, update.reader.removed, update.reader.removed_count,
-                              &result.removed, err);
-    }
-    if (rc == FRZ_OK) {
-        *out = result;
-        memset(&result, 0, sizeof result);
-    }
+    FRZ_TRY(rc);
+    FRZ_TRY(finish(&update, &result, err));
+    *out = result;
+    memset(&result, 0, sizeof result);
 out:
     update_rows_reset(plan->env, &rows);
     frz_array_release(&batch.array);

@@ -222,11 +222,12 @@ const frz_field *update_lacks(const frz_field *field, const struct ArrowArray *a
 
 /* ---- its column file (column_update_file.c) ---- */
 
-/* What became of one data file: a column file, or rows that moved. */
+/* What became of one data file: a column file, rows that moved, rows that are gone. */
 typedef struct update_result {
     char *location; /* absolute, of the column file; NULL: there is none */
     int64_t bytes;
-    frz_positions *moved;   /* the rows that its deletion vector has afterwards; NULL: none moved */
+    frz_positions *moved;   /* merge-on-read: the rows that its deletion vector has afterwards;
+                               NULL: nothing happened to it */
     int64_t rows;           /* updated */
     int64_t record_count;   /* of the data file */
     frz_field_stats *stats; /* of the assigned fields, in the result's arena */
@@ -239,6 +240,11 @@ typedef struct update_result {
 } update_result;
 
 void update_result_reset(const frz_env *env, update_result *result);
+/* Rows of the data file have new values, or are gone. */
+static inline bool update_result_changes(const update_result *result)
+{
+    return result->location != NULL || result->moved != NULL || result->removed != NULL;
+}
 /* Compute and write. deletes NULL: the table has no delete files. place: of the file among those
  * that are computed. */
 frz_code update_file(const update_plan *plan, const frz_commit_attempt *attempt,
@@ -342,7 +348,10 @@ bool update_lineage_holds(const update_done *done, const frz_entry *newest);
 bool update_done_same(const update_done *done, const update_attempt *a, const frz_entry *newest);
 /* Whether there is no result of an earlier attempt that still holds. */
 bool update_must_compute(const update_attempt *a, const frz_entry *entry);
+/* All of them, and rows that moved; the commit loop removes files that are not used. */
 void update_done_forget(update_job *job);
+/* Count its rows for the report. */
+void update_done_count(update_attempt *a, const update_done *done);
 
 /* ---- results of tasks (column_update_task.c) ---- */
 

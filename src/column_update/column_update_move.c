@@ -14,7 +14,7 @@ typedef struct file_move {
     update_attempt *attempt;
     update_reader reader;
     const frz_type *rest_type; /* stored columns without new values, and the row ids */
-    frz_row_list gone;         /* rows that moved, then those deleted before */
+    frz_row_list gone;         /* rows that moved, those removed, then those deleted before */
 } file_move;
 
 /* ---- the columns of a row that moves ---- */
@@ -210,6 +210,22 @@ out:
     return rc;
 }
 
+/* Rows that MERGE deletes go without coming anywhere. */
+static frz_code add_removed(file_move *move, update_result *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const frz_env *env = move->reader.plan->env;
+    const update_reader *reader = &move->reader;
+    if (reader->removed_count > 0) {
+        FRZ_TRY(frz_positions_of(env, reader->removed, reader->removed_count, &out->removed, err));
+    }
+    for (size_t i = 0; i < reader->removed_count; i++) {
+        FRZ_TRY(frz_row_list_add(env, &move->gone, reader->removed[i], err));
+    }
+out:
+    return rc;
+}
+
 /* Move the matching rows of one data file. */
 static frz_code move_file(update_attempt *a, const frz_entry *entry, update_result *out,
                           frz_error *err)
@@ -230,6 +246,7 @@ static frz_code move_file(update_attempt *a, const frz_entry *entry, update_resu
     FRZ_TRY(rc == FRZ_END ? FRZ_OK : rc);
     out->record_count = entry->record_count;
     out->rows = (int64_t)move.gone.count;
+    FRZ_TRY(add_removed(&move, out, err));
     if (move.gone.count > 0) {
         FRZ_TRY(
             frz_row_list_add_deleted(env, &move.gone, &move.reader.live, entry->record_count, err));
@@ -245,10 +262,11 @@ out:
 
 /* ---- one entry ---- */
 
-static frz_code plan_moved(update_attempt *a, const frz_entry *entry, const update_result *result,
+static frz_code plan_moved(update_attempt *a, const frz_entry *entry, const update_done *done,
                            frz_error *err)
 {
     frz_code rc = FRZ_OK;
+    const update_result *result = &done->result;
     frz_entry modified = frz_entry_row_delete(entry, a->commit);
     bool all = frz_positions_count(result->moved) == (uint64_t)entry->record_count;
     if (!all) {
@@ -256,7 +274,7 @@ static frz_code plan_moved(update_attempt *a, const frz_entry *entry, const upda
     }
     FRZ_TRY(all ? frz_commit_plan_change(a->commit, a->plan, entry, NULL, err)
                 : frz_commit_plan_update(a->commit, a->plan, entry, &modified, NULL, 0, err));
-    a->plan->rows += result->rows;
+    update_done_count(a, done);
     a->plan->data_files++;
     a->plan->live_data_bytes += frz_entry_bytes(entry);
 out:
@@ -272,7 +290,7 @@ frz_code update_move_entry(update_attempt *a, const frz_entry *entry, frz_error 
         FRZ_TRY(move_file(a, entry, &done->result, err));
     }
     if (done->result.moved != NULL) {
-        FRZ_TRY(plan_moved(a, entry, &done->result, err));
+        FRZ_TRY(plan_moved(a, entry, done, err));
     }
 out:
     return rc;
@@ -294,7 +312,7 @@ static bool moves_hold(const update_attempt *a)
     for (size_t i = 0; i < job->done_count; i++) {
         all += job->done[i].result.moved != NULL;
     }
-    return held == all && job->moves.type != NULL &&
+    return all > 0 && held == all &&
            job->moves.default_spec_id == a->commit->table->metadata.default_spec_id;
 }
 
@@ -326,7 +344,6 @@ frz_code update_moves_begin(update_attempt *a, frz_error *err)
         return FRZ_OK;
     }
     update_done_forget(a->job);
-    a->job->moves.made_count = 0; /* the commit loop removes what is not used */
     return plan_files(a, err);
 }
 

@@ -1,9 +1,10 @@
 /*
- * Updates: what the commit loop is given to build.
+ * Updates and merges: what the commit loop is given to build.
  *
  * By column file, new values become a column file of the entry. Copy-on-write folds that column
  * file into a new data file at once; it is gone after the commit. Merge-on-read moves the rows to
- * new data files and deletes them where they were.
+ * new data files and deletes them where they were. Rows that a merge deletes are left out of the new
+ * data file, else they go to the deletion vector.
  *
  * Each data file's result is kept over attempts, with the identity of the entry it was computed
  * from. When another writer was first, a column file is used again as far as it still holds:
@@ -133,10 +134,7 @@ static frz_code deleted_rows(update_attempt *a, const frz_entry *entry, const up
     frz_positions *told = NULL;
     const frz_positions *sets[3];
     size_t count = 0;
-    /* where rows are only removed delete files go on to apply, but those by position not beside a
-     * vector */
-    frz_delete_index *index = done->result.location == NULL ? a->files.deletes : NULL;
-    FRZ_TRY(frz_file_deletes_find(index, a->commit->table, entry, &own, err));
+    FRZ_TRY(frz_file_deletes_find(NULL, a->commit->table, entry, &own, err));
     if (done->result.deleted != NULL) {
         sets[count++] = done->result.deleted;
     }
@@ -175,11 +173,6 @@ out:
     return rc;
 }
 
-static int64_t removed_count(const update_done *done)
-{
-    return done->result.removed == NULL ? 0 : (int64_t)frz_positions_count(done->result.removed);
-}
-
 static void renew_order(update_attempt *a, const update_done *done, frz_entry *modified)
 {
     if (update_touches_order(&a->job->plan, &a->commit->table->metadata, modified->sort_order_id)) {
@@ -209,19 +202,16 @@ static frz_code add_change(update_attempt *a, const frz_entry *entry, const upda
                      : frz_commit_plan_update(a->commit, plan, entry, &modified,
                                               a->job->plan.written.ids,
                                               updated ? a->job->plan.written.count : 0, err));
-    plan->rows += done->result.rows + removed_count(done);
+    update_done_count(a, done);
     plan->data_files++;
     plan->live_data_bytes += frz_entry_bytes(entry);
-    if (a->job->plan.merge != NULL) {
-        a->job->plan.merge->rows_deleted += removed_count(done);
-    }
 out:
     return rc;
 }
 
 /* ---- copy-on-write ---- */
 
-/* Write the live rows of an entry that has the new column file. */
+/* Write the live rows of an entry, which has the new column file if there is one. */
 static frz_code fold(update_attempt *a, const frz_entry *entry, const frz_entry *modified,
                      update_done *done, frz_error *err)
 {
@@ -243,23 +233,35 @@ out:
 }
 
 /* The column file has no reader of its own: it goes as soon as it is folded. */
-static frz_code replace_file(update_attempt *a, const frz_entry *entry, update_done *done,
+static frz_code fold_updated(update_attempt *a, const frz_entry *entry, update_done *done,
                              frz_error *err)
 {
     frz_code rc = FRZ_OK;
     frz_entry modified = frz_entry_column_update(entry, a->commit);
     const frz_entry *whole = NULL;
-    FRZ_TRY(update_file(&a->job->plan, a->commit, entry, a->computed++, a->files.deletes, false,
-                        &done->result, err));
-    if (done->result.location == NULL) {
-        return FRZ_OK;
-    }
     FRZ_TRY(renew_files(a, entry, done, &modified, err));
     FRZ_TRY(frz_live_files_whole(&a->files, entry, &whole, err));
     FRZ_TRY(frz_stats_overlay(&a->files.arena, whole, a->job->plan.written.ids,
                               a->job->plan.written.count, &modified, err));
     FRZ_TRY(fold(a, entry, &modified, done, err));
     frz_commit_drop(a->commit, done->result.location);
+out:
+    return rc;
+}
+
+static frz_code replace_file(update_attempt *a, const frz_entry *entry, update_done *done,
+                             frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const frz_entry *whole = NULL;
+    FRZ_TRY(update_file(&a->job->plan, a->commit, entry, a->computed++, a->files.deletes, false,
+                        &done->result, err));
+    if (done->result.location != NULL) {
+        rc = fold_updated(a, entry, done, err);
+    } else if (done->result.removed != NULL) {
+        FRZ_TRY(frz_live_files_whole(&a->files, entry, &whole, err));
+        rc = fold(a, entry, whole, done, err);
+    }
 out:
     return rc;
 }
@@ -275,9 +277,11 @@ static frz_code rewrite_entry(update_attempt *a, const frz_entry *entry, frz_err
     }
     if (done->result.location != NULL) {
         renew_order(a, done, &like);
+    }
+    if (update_result_changes(&done->result)) {
         FRZ_TRY(frz_rewritten_plan(a->commit, entry, &like, &done->rewritten, &a->job->plan.metrics,
                                    a->plan, err));
-        a->plan->rows += done->result.rows;
+        update_done_count(a, done);
     }
 out:
     return rc;
@@ -328,7 +332,7 @@ static frz_code update_entry(update_attempt *a, const frz_entry *entry, frz_erro
         FRZ_TRY(update_file(&job->plan, a->commit, entry, a->computed++, a->files.deletes,
                             a->sync_each, &done->result, err));
     }
-    if (done->result.location != NULL || done->result.removed != NULL) {
+    if (update_result_changes(&done->result)) {
         FRZ_TRY(add_change(a, entry, done, err));
     }
 out:
@@ -404,17 +408,19 @@ out:
     return rc;
 }
 
+/* As properties call it. */
+static const char *statement_of(const update_job *job)
+{
+    return job->plan.merge != NULL ? "merge" : "update";
+}
+
 /* Chosen once: results of one mode are of no use for another. */
 static frz_code choose_mode(update_attempt *a, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     update_job *job = a->job;
-    if (job->plan.merge != NULL) {
-        job->mode = FRZ_MODE_COLUMN_FILE; /* and vectors, and new files */
-        return FRZ_OK;
-    }
     if (a->commit->number == 1 && !job->apart) {
-        FRZ_TRY(frz_write_mode_of(&a->commit->table->metadata, "update", &job->mode, err));
+        FRZ_TRY(frz_write_mode_of(&a->commit->table->metadata, statement_of(job), &job->mode, err));
     }
     if (job->mode == FRZ_MODE_AUTO && job->plan.source != NULL) {
         job->mode = FRZ_MODE_COLUMN_FILE; /* which rows it has is not known before it is read */
@@ -469,7 +475,6 @@ static frz_code follow_target(update_job *job, const frz_commit_attempt *attempt
     }
     if (moved) {
         update_done_forget(job);
-        job->moves.made_count = 0; /* the commit loop removes what is not used */
     }
 out:
     return rc;
@@ -488,8 +493,7 @@ frz_code update_job_build(void *ctx, const frz_commit_attempt *attempt, frz_comm
     }
     update_plan_unbind(&job->plan);
     FRZ_TRY(follow_target(job, attempt, err));
-    FRZ_TRY(frz_commit_scope_enter(&job->scope, attempt,
-                                   job->plan.merge != NULL ? "merge" : "update", err));
+    FRZ_TRY(frz_commit_scope_enter(&job->scope, attempt, statement_of(job), err));
     FRZ_TRY(update_plan_bind(&job->plan, &attempt->table->metadata, attempt->schema, err));
     if (job->apart && attempt->number == 1) {
         FRZ_TRY(update_adopt(job, attempt, err));

@@ -40,6 +40,7 @@ enum {
 #define ROWS 80
 #define SUM_IMPORTED 3160.0 /* a is id: 0 to 79 */
 #define SUM_UPDATED (SUM_IMPORTED + 1000.0 * ROWS)
+#define SUM_MERGED (SUM_IMPORTED + 2000.0 * ROWS)
 #define ROWS_DELETED 8 /* 3, 13 ... 73 */
 #define SUM_DELETED (SUM_UPDATED - 304.0 - 1000.0 * ROWS_DELETED)
 #define ROWS_OF_FILE 27         /* of the second file, without 53, 63, 73 */
@@ -159,14 +160,13 @@ static frz_code run_update_by_position(frz_catalog *catalog, const scenario_file
     return frz_update_columns_by_position(catalog, "db.t", &all, 1, &source, NULL, err);
 }
 
-/* Of the source's rows 40 to 49 are matched and updated, 50 to 79 as well: a becomes id + 1000.
- * Rows 0 to 39 are not in it: they are deleted, and inserted again from the other file in the same
- * way. */
+/* Rows 40 to 79 that are there are matched and updated, those that are not are inserted: a becomes
+ * id + 2000. Rows 0 to 39 are not matched: they are deleted, and inserted again in the same way. */
 static frz_code run_merge(frz_catalog *catalog, const scenario_files *files, frz_error *err)
 {
-    static const frz_assignment all = {"a", "s.id + 1000"};
+    static const frz_assignment all = {"a", "s.id + 2000"};
     static const frz_assignment inserted[] = {
-        {"id", "s.id"}, {"a", "s.id + 1000"}, {"b", "s.b"}, {"s", "s.s"}};
+        {"id", "s.id"}, {"a", "s.id + 2000"}, {"b", "s.b"}, {"s", "s.s"}};
     static const frz_merge_clause clauses[] = {
         {FRZ_MERGE_MATCHED, FRZ_MERGE_UPDATE, NULL, &all, 1},
         {FRZ_MERGE_NOT_MATCHED, FRZ_MERGE_INSERT, NULL, inserted, 4},
@@ -227,6 +227,7 @@ static frz_code set_property(frz_catalog *catalog, const char *key, const char *
 static frz_code set_modes(frz_catalog *catalog, const char *mode, frz_error *err)
 {
     frz_code rc = set_property(catalog, "write.update.mode", mode, err);
+    rc = rc == FRZ_OK ? set_property(catalog, "write.merge.mode", mode, err) : rc;
     return rc == FRZ_OK ? set_property(catalog, "write.delete.mode", mode, err) : rc;
 }
 
@@ -318,7 +319,9 @@ const fault_scenario scenarios[] = {
     {"update by key", run_update_by_key, SUM_IMPORTED, SUM_UPDATED, BASE_IMPORTED, 0},
     {"update by key on disk", run_update_spilled, SUM_IMPORTED, SUM_IMPORTED + 4000.0,
      BASE_IMPORTED, 0},
-    {"merge", run_merge, SUM_IMPORTED, SUM_UPDATED, BASE_IMPORTED, 0},
+    {"merge", run_merge, SUM_IMPORTED, SUM_MERGED, BASE_IMPORTED, 0},
+    {"merge by copy-on-write", run_merge, SUM_UPDATED, SUM_MERGED, BASE_REWRITING, 0},
+    {"merge by merge-on-read", run_merge, SUM_DELETED, SUM_MERGED, BASE_MOVING, 0},
     {"update by position", run_update_by_position, SUM_IMPORTED, SUM_UPDATED, BASE_IMPORTED, 0},
     {"compact columns", run_compact_columns, SUM_UPDATED, SUM_UPDATED, BASE_TWICE, 0},
     {"combine", run_combine, SUM_UPDATED, SUM_UPDATED, BASE_SMALL, 0},

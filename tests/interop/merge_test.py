@@ -13,6 +13,7 @@ from pyiceberg.partitioning import PartitionField, PartitionSpec
 from pyiceberg.schema import Schema
 from pyiceberg.transforms import IdentityTransform
 
+from changes_model import check_by_id
 from frazil import BUILD, ROW_ID, UPDATED, Warehouse
 
 NAME = "db.t"
@@ -94,17 +95,25 @@ def in_order(rows):
     return sorted([repr(row) for row in rows])
 
 
-@pytest.mark.parametrize("spill", [False, True])
+MODES = ["column-file", "copy-on-write", "merge-on-read"]
+
+
+def set_mode(warehouse, mode):
+    warehouse.sql(f"ALTER TABLE {NAME} SET TBLPROPERTIES ('write.merge.mode' = '{mode}')")
+
+
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("number", range(len(CLAUSES)))
-def test_merges_as_duckdb_does(warehouse, tmp_path, monkeypatch, number, spill):
-    rng = random.Random(f"{number} {spill}")
-    if spill:
+def test_merges_as_duckdb_does(warehouse, tmp_path, monkeypatch, number, mode):
+    rng = random.Random(f"{number} {mode}")
+    if (number + MODES.index(mode)) % 2:
         monkeypatch.setenv("FRZ_JOIN_MEMORY", "4000")
     keys = list(range(500))
     table = random_rows(rng, 500, keys)
     files = [write(tmp_path, f"{i}.parquet", table.slice(i * 125, 125), row_group_size=60)
              for i in range(4)]
     warehouse.run("import", NAME, *files)
+    set_mode(warehouse, mode)
     warehouse.sql(f"DELETE FROM {NAME} WHERE id % 9 = 2 OR (id >= 130 AND id < 140)")
     table = table.filter(pa.array([i % 9 != 2 and not 130 <= i < 140 for i in range(500)]))
     new = rng.sample(range(0, 700), 200) + [None, None]
@@ -158,17 +167,63 @@ def test_two_rows_for_one(table, tmp_path, monkeypatch, memory):
     assert [row["id"] for row in scan(table)][40:] == [90, 90]
 
 
-def test_a_file_whose_rows_all_go(table, tmp_path):
+@pytest.mark.parametrize("mode", MODES)
+def test_a_file_whose_rows_all_go(table, tmp_path, mode):
     path = write(tmp_path, "s.parquet", pa.table({"id": list(range(25, 45))}))
+    set_mode(table, mode)
     report = table.sql(f"MERGE INTO {NAME} USING '{path}' s ON t.id = s.id WHEN MATCHED THEN DELETE")
-    assert (report["rows_deleted"], report["data_files"]) == (15, 1)
+    assert (report["rows_deleted"], report["data_files"], report["data_bytes"]) == (15, 1, 0)
     assert len(table.table(NAME).live(table.table(NAME).current)) == 1
     report = table.sql(f"MERGE INTO {NAME} USING '{path}' s ON t.id = s.id WHEN MATCHED THEN DELETE")
     assert report["snapshot_id"] == 0
     table.run("validate", NAME)
 
 
-def test_partitions(warehouse, tmp_path):
+MERGED = ["WHEN MATCHED AND s.id % 5 = 0 THEN DELETE", "WHEN MATCHED THEN UPDATE SET k = s.k",
+          "WHEN NOT MATCHED THEN INSERT *"]
+
+
+@pytest.mark.parametrize("mode, whats", [
+    ("column-file", ["added", "column_files", "dv"]), ("copy-on-write", ["added", "removed"]),
+    ("merge-on-read", ["added", "dv"])])
+def test_the_files_of_each_mode(table, tmp_path, mode, whats):
+    """Updates, deletes and inserts are one snapshot, whose changes say which is which."""
+    set_mode(table, mode)
+    ids = list(range(5, 45, 3))
+    path = write(tmp_path, "s.parquet", pa.table({"id": ids, "k": [f"s{i}" for i in ids]}))
+    before = scan(table, "--with-lineage")
+    report = table.sql(f"MERGE INTO {NAME} USING '{path}' s ON t.id = s.id {' '.join(MERGED)}")
+    assert (report["rows"], report["rows_inserted"], report["rows_deleted"]) == (14, 2, 3)
+    lines = [json.loads(line) for line in table.run("changes", NAME, "--json").splitlines()]
+    assert sorted({line["kind"] for line in lines}) == whats
+    after = scan(table, "--with-lineage")
+    feed = [json.loads(line) for line in table.run("changes", NAME, "--rows", "--json").splitlines()]
+    check_by_id(before, after, feed, ["id", "k"], max(row[UPDATED] for row in after))
+    told = {kind: sorted(r[ROW_ID] for r in feed if r["_change_type"] == kind)
+            for kind in ("DELETE", "UPDATE_BEFORE", "UPDATE_AFTER")}
+    updated = [i for i in ids if i < 40 and i % 5]
+    assert told == {"DELETE": [5, 20, 35], "UPDATE_BEFORE": updated, "UPDATE_AFTER": updated}
+    assert [r["id"] for r in feed if r["_change_type"] == "INSERT"] == [41, 44]
+    table.table(NAME).check()
+    table.run("validate", NAME)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_merge_leaves_nothing_behind(table, tmp_path, mode):
+    """Column files of copy-on-write are gone afterwards, and all of a merge that fails."""
+    set_mode(table, mode)
+    files = set(table.folder.rglob("*.p*"))
+    path = write(tmp_path, "s.parquet", pa.table({"id": [3, 30, 70], "k": ["a", "b", None]}))
+    error = refused(table, f"MERGE INTO {NAME} USING '{path}' s ON t.id = s.id {' '.join(MERGED[:2])} "
+                           "WHEN NOT MATCHED THEN INSERT (id, k) VALUES (1 / (s.id - 70), s.k)")
+    assert "zero" in error and set(table.folder.rglob("*.p*")) == files
+    report = table.sql(f"MERGE INTO {NAME} USING '{path}' s ON t.id = s.id {' '.join(MERGED)}")
+    new = set(table.folder.rglob("*.p*")) - files
+    assert sum(f.stat().st_size for f in new) == report["data_bytes"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_partitions(warehouse, tmp_path, mode):
     catalog = SqlCatalog("frazil", uri=f"sqlite:///{warehouse.folder}/catalog.db",
                          warehouse=f"file://{warehouse.folder}")
     catalog.create_namespace("db")
@@ -178,6 +233,7 @@ def test_partitions(warehouse, tmp_path):
     catalog.create_table(NAME, schema, properties={"format-version": "2"}, partition_spec=PartitionSpec(
         PartitionField(2, 1000, IdentityTransform(), "day")))
     warehouse.run("upgrade", NAME, "--to", "4")
+    set_mode(warehouse, mode)
     source = pa.table({"id": pa.array(range(60), pa.int64()), "day": pa.array([i % 4 for i in range(60)],
                                                                               pa.int32())})
     merge = (f"MERGE INTO {NAME} USING '{write(tmp_path, 's.parquet', source)}' s ON t.id = s.id "
@@ -210,8 +266,10 @@ def test_mistakes(table, tmp_path, text, message):
     assert message in refused(table, f"MERGE INTO {NAME} USING '{path}' s ON t.id = s.id {text}", status)
 
 
-def test_two_mergers_at_once(table, tmp_path):
+@pytest.mark.parametrize("mode", MODES)
+def test_two_mergers_at_once(table, tmp_path, mode):
     """Both insert the same keys: each comes once, and none is lost."""
+    set_mode(table, mode)
     attempts = 0
     for round_ in range(1, 9):
         rows = [100 * round_ + i for i in range(10)]
