@@ -386,12 +386,49 @@ static frz_code branching_result(expr_eval *eval, branching *b, const expr_node 
                : FRZ_OK;
 }
 
+/* The rows that take branch k from it, the others from what there is so far. */
+static frz_code merge_choice(expr_eval *eval, const branching *b, const frz_type *type, uint32_t k,
+                             expr_vec *so_far)
+{
+    frz_code rc = FRZ_OK;
+    frz_buffer *bits = NULL;
+    struct ArrowArray merged = {0};
+    expr_vec *choice = &b->choices.items[k];
+    FRZ_TRY(expr_bits_new(eval, false, &bits));
+    for (int64_t i = 0; i < eval->length; i++) {
+        frz_bit_put(bits->data, i, b->pick[i] == k);
+    }
+    FRZ_TRY(expr_vec_expand(eval, type, choice));
+    FRZ_TRY(frz_array_merge(eval->env, type, &choice->array, &so_far->array, bits->data, &merged,
+                            eval->err));
+    expr_vec_reset(so_far);
+    *so_far = (expr_vec){.array = merged};
+out:
+    frz_buffer_unref(bits);
+    return rc;
+}
+
+static frz_code choose_nested(expr_eval *eval, const branching *b, const frz_type *type,
+                              expr_vec *out)
+{
+    frz_code rc = FRZ_OK;
+    expr_vec made = b->choices.items[0];
+    b->choices.items[0] = (expr_vec){0};
+    FRZ_TRY(expr_vec_expand(eval, type, &made));
+    for (size_t k = 1; k < b->choices.count; k++) {
+        FRZ_TRY(merge_choice(eval, b, type, (uint32_t)k, &made));
+    }
+    *out = made;
+    made = (expr_vec){0};
+out:
+    expr_vec_reset(&made);
+    return rc;
+}
+
 static frz_code branching_finish(expr_eval *eval, branching *b, const frz_type *type, expr_vec *out)
 {
     if (frz_type_is_nested(type)) {
-        char text[80];
-        return frz_fail(eval->err, FRZ_E_UNSUPPORTED, "unsupported: choosing between values of %s",
-                        frz_type_text(type, text, sizeof text));
+        return choose_nested(eval, b, type, out);
     }
     if (type->id == FRZ_TYPE_UNKNOWN) {
         expr_vec_null(type, out); /* nothing but NULLs to choose from */
