@@ -81,7 +81,7 @@ const cli_command cmd_sql = {
     .summary = "run one SQL statement: SELECT, EXPLAIN, UPDATE, MERGE, DELETE, INSERT or ALTER",
     .text = "Statements:\n"
             "  SELECT * | EXPRESSION, ... FROM table | 'file' [WHERE CONDITION] [LIMIT N]\n"
-            "  EXPLAIN SELECT ... | UPDATE ... | DELETE ...\n"
+            "  EXPLAIN SELECT ... | UPDATE ... | MERGE ... | DELETE ...\n"
             "  UPDATE table SET column = EXPRESSION, ... [FROM 'file' | table] [WHERE CONDITION]\n"
             "  MERGE INTO table USING 'file' | table ON CONDITION\n"
             "      WHEN [NOT] MATCHED [BY SOURCE] [AND CONDITION] THEN UPDATE ... | DELETE | "

@@ -35,8 +35,8 @@ typedef struct frz_merge_clause {
 } frz_merge_clause;
 
 /**
- * Merge, as SQL's MERGE does: updates and deletes in the mode that write.merge.mode says, inserts as
- * data files of their own.
+ * Merge, as SQL's MERGE does: updates and deletes in the mode that write.merge.mode says, inserts
+ * as data files of their own.
  *
  * @param name    what expressions call the table; NULL: by its own name
  * @param on      which row of the source a row of the table has: as the condition of
@@ -45,12 +45,22 @@ typedef struct frz_merge_clause {
  * @return as frz_update_columns_from(). A row of the table that has two rows of the source is an
  *         error that names the key; other keys may come twice.
  *
- * When another writer commits first, the whole merge is computed again on the newest version.
+ * When another writer commits first, the merge is applied to the newest version again; what it made
+ * of data files that are the same is kept.
  */
 FRZ_API frz_code frz_merge(frz_catalog *catalog, const char *table, const char *name,
                            const frz_row_source *source, const char *on,
                            const frz_merge_clause *clauses, size_t clause_count,
                            frz_commit_report *report, frz_error *err);
+
+/**
+ * What the same merge would cost in each mode, as frz_update_from_estimate(); nothing is written.
+ * Its rows are those that are updated, deleted and inserted.
+ */
+FRZ_API frz_code frz_merge_estimate(frz_catalog *catalog, const char *table, const char *name,
+                                    const frz_row_source *source, const char *on,
+                                    const frz_merge_clause *clauses, size_t clause_count,
+                                    frz_statement_estimate *out, frz_error *err);
 
 #ifdef __cplusplus
 }

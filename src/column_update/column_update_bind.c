@@ -32,6 +32,21 @@ out:
     return rc;
 }
 
+frz_code update_words_parse(const update_words *words, update_plan *plan, update_merge *merge,
+                            frz_arena *arena, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    if (words->clauses == NULL) {
+        return update_plan_parse(plan, arena, words->assignments, words->assignment_count,
+                                 words->where, err);
+    }
+    plan->merge = merge;
+    FRZ_TRY(update_merge_parse(merge, arena, words->clauses, words->clause_count, err));
+    FRZ_TRY(frz_expr_parse(arena, frz_str_from(words->where), &plan->where, err));
+out:
+    return rc;
+}
+
 void update_plan_unbind(update_plan *plan)
 {
     for (size_t i = 0; i < plan->assignment_count; i++) {
@@ -49,6 +64,12 @@ void update_plan_unbind(update_plan *plan)
         plan->assignment_count = 0;
     }
     frz_arena_reset(&plan->arena);
+}
+
+const frz_bound_expr *update_prune(const update_plan *plan)
+{
+    bool all = plan->merge != NULL && plan->merge->by_source;
+    return all ? NULL : plan->source != NULL ? plan->prune : plan->filter;
 }
 
 /* ---- sets of field ids ---- */
@@ -143,11 +164,13 @@ static size_t field_count(const frz_bound_expr *expr)
     return count;
 }
 
-/* What the result depends on: fields of SET, WHERE and keys, and, if rows may be left as they are,
- * the assigned fields themselves. */
-static frz_code collect_dependencies(update_plan *plan, id_set *depends, frz_error *err)
+/* What finding the rows takes: fields of WHERE, of keys and of conditions of MERGE. There is room
+ * for all that the result depends on. */
+static frz_code collect_finding(update_plan *plan, id_set *finding, frz_error *err)
 {
+    frz_code rc = FRZ_OK;
     const update_source *source = plan->source;
+    const update_merge *merge = plan->merge;
     size_t room = plan->assignment_count + field_count(plan->filter);
     size_t key_count = source == NULL ? 0 : source->key_count;
     for (size_t i = 0; i < plan->assignment_count; i++) {
@@ -156,29 +179,34 @@ static frz_code collect_dependencies(update_plan *plan, id_set *depends, frz_err
     for (size_t i = 0; i < key_count; i++) {
         room += field_count(source->keys[i]);
     }
-    if (plan->merge != NULL) {
-        room += field_count(plan->merge->updates) + field_count(plan->merge->deletes);
+    if (merge != NULL) {
+        room += field_count(merge->updates) + field_count(merge->deletes);
     }
-    frz_code rc = id_set_open(depends, &plan->arena, room, err);
-    if (rc != FRZ_OK) {
-        return rc;
+    FRZ_TRY(id_set_open(finding, &plan->arena, room, err));
+    for (size_t i = 0; i < key_count; i++) {
+        add_fields(finding, source->keys[i]);
     }
+    add_fields(finding, plan->filter);
+    if (merge != NULL) {
+        add_fields(finding, merge->updates);
+        add_fields(finding, merge->deletes);
+    }
+    id_set_close(finding);
+out:
+    return rc;
+}
+
+/* What the result depends on: that, fields of SET, and, if rows may be left as they are, the
+ * assigned fields themselves. */
+static void add_values(const update_plan *plan, id_set *depends)
+{
     for (size_t i = 0; i < plan->assignment_count; i++) {
         add_fields(depends, plan->assignments[i].bound);
         if (plan->carries) {
             id_set_add(depends, &plan->assignments[i].field->id, 1);
         }
     }
-    for (size_t i = 0; i < key_count; i++) {
-        add_fields(depends, source->keys[i]);
-    }
-    add_fields(depends, plan->filter);
-    if (plan->merge != NULL) {
-        add_fields(depends, plan->merge->updates);
-        add_fields(depends, plan->merge->deletes);
-    }
     id_set_close(depends);
-    return FRZ_OK;
 }
 
 static frz_code make_read_type(update_plan *plan, const frz_type *projectable,
@@ -285,7 +313,10 @@ frz_code update_plan_bind(update_plan *plan, const frz_metadata *metadata, const
     if (plan->condition != NULL) {
         FRZ_TRY(frz_expr_bind_filter(plan->env, plan->condition, bind_type, &plan->filter, err));
     }
-    FRZ_TRY(collect_dependencies(plan, &depends, err));
+    FRZ_TRY(collect_finding(plan, &depends, err));
+    FRZ_TRY(frz_project_ids(&plan->arena, projectable, depends.ids, depends.count, &plan->find_type,
+                            err));
+    add_values(plan, &depends);
     plan->depends_ids = depends.ids;
     plan->depends_count = depends.count;
     FRZ_TRY(make_read_type(plan, projectable, &depends, err));

@@ -23,6 +23,7 @@ void update_result_reset(const frz_env *env, update_result *result)
     frz_free(env, result->location);
     frz_positions_free(result->moved);
     frz_positions_free(result->removed);
+    frz_positions_free(result->used);
     frz_positions_free(result->deleted);
     if (result->arena.env != NULL) {
         frz_arena_reset(&result->arena);
@@ -204,16 +205,28 @@ out:
     return rc;
 }
 
+frz_code update_result_take(update_reader *reader, update_result *result, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const frz_env *env = reader->plan->env;
+    const frz_row_list *removed = &reader->removed, *used = &reader->used;
+    if (removed->count > 0) {
+        FRZ_TRY(frz_positions_of(env, removed->rows, removed->count, &result->removed, err));
+    }
+    if (used->count > 0) {
+        FRZ_TRY(frz_positions_sort(env, used->rows, used->count, &result->used, err));
+    }
+out:
+    return rc;
+}
+
 /* Delete files are folded where anything happens to the data file. */
 static frz_code finish(file_update *update, update_result *result, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     update_reader *reader = &update->reader;
     FRZ_TRY(update->writer == NULL ? FRZ_OK : finish_file(update, result, err));
-    if (reader->removed_count > 0) {
-        FRZ_TRY(frz_positions_of(update->plan->env, reader->removed, reader->removed_count,
-                                 &result->removed, err));
-    }
+    FRZ_TRY(update_result_take(reader, result, err));
     if (update_result_changes(result)) {
         FRZ_TRY(frz_live_take(&reader->live, &result->deleted, err));
     }

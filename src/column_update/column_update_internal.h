@@ -5,7 +5,7 @@
 #define FRZ_COLUMN_UPDATE_INTERNAL_H
 
 #include "expr/expr.h"
-#include "files/files.h"
+#include "files/files_cost.h"
 #include "frazil/merge.h"
 #include "source/source.h"
 
@@ -42,6 +42,7 @@ typedef struct update_plan {
     frz_bound_expr *prune;      /* what of it speaks of the table alone, with a source */
     bool carries;               /* rows may be left as they are */
     const frz_type *read_type;  /* all that computing needs, and old values to carry over */
+    const frz_type *find_type;  /* what of it tells which rows are updated */
     const frz_type *carry_type; /* old values alone: the assigned fields, then the lineage */
     const frz_type *write_type; /* the column file: assigned fields, then the lineage column */
     update_ids written;         /* assigned fields with descendants, the lineage */
@@ -57,6 +58,21 @@ frz_code update_plan_parse(update_plan *plan, frz_arena *arena, const frz_assign
 frz_code update_plan_bind(update_plan *plan, const frz_metadata *metadata, const frz_schema *schema,
                           frz_error *err);
 void update_plan_unbind(update_plan *plan);
+/* What rules out data files; NULL: nothing does. */
+const frz_bound_expr *update_prune(const update_plan *plan);
+
+/* A statement in words. */
+typedef struct update_words {
+    const frz_assignment *assignments;
+    size_t assignment_count;
+    const char *where;               /* MERGE: ON */
+    const frz_merge_clause *clauses; /* of a MERGE, instead of assignments */
+    size_t clause_count;
+} update_words;
+
+/* Parse it into an arena that outlives the plan. merge: room for one, used by a MERGE. */
+frz_code update_words_parse(const update_words *words, update_plan *plan, update_merge *merge,
+                            frz_arena *arena, frz_error *err);
 
 /* ---- values from outside (column_update_source.c) ---- */
 
@@ -100,6 +116,10 @@ frz_code update_source_type(const update_source *source, frz_arena *arena, const
                             const frz_type **out, frz_error *err);
 void update_source_unbind(update_source *source);
 void update_source_reset(update_source *source);
+/* Before rows of data files are asked for. Not by position. */
+frz_code update_source_match(update_source *source, const frz_table *table,
+                             const frz_entry *const *entries, size_t count,
+                             frz_delete_index *deletes, frz_error *err);
 /* Before data files are computed, and after: in this order, each once. read_type: of any of them.
  */
 frz_code update_source_start(update_source *source, const frz_commit_attempt *attempt,
@@ -119,6 +139,10 @@ frz_code update_position_end(update_source *source, frz_error *err);
 /* These rows of it were used. */
 void update_source_mark(update_source *source, const frz_joined *joined, const uint8_t *selected,
                         int64_t rows);
+/* None is used so far, for another attempt. */
+void update_source_forget(update_source *source);
+/* These are, by number. */
+void update_source_mark_all(update_source *source, const frz_positions *numbers);
 /* Rows that were read, and those of them that no row of the table has used. */
 void update_source_count(const update_source *source, int64_t *rows, int64_t *unmatched);
 
@@ -146,6 +170,15 @@ struct update_merge {
     int64_t rows_inserted, rows_deleted;
 };
 
+/* Files of rows that MERGE inserts, of the last attempt that wrote any; in the job's arena. */
+typedef struct update_inserts {
+    const frz_row_file *made; /* NULL: none were written */
+    size_t count;
+    frz_partitioning partitioning;
+    int32_t schema_id, default_spec_id;
+    uint8_t *used; /* the rows of the source that were used, a bit for each */
+} update_inserts;
+
 frz_code update_merge_parse(update_merge *merge, frz_arena *arena, const frz_merge_clause *clauses,
                             size_t count, frz_error *err);
 /* In this order, for each attempt. */
@@ -164,9 +197,10 @@ frz_code update_merge_first(const update_merge *merge, bool inserts, frz_arena *
                                                const frz_expr **out, frz_error *err),
                             void *ctx, const frz_expr *otherwise, const frz_expr **out,
                             frz_error *err);
-/* Write rows of the source that nobody marked (column_update_insert.c). */
-frz_code update_merge_insert(update_plan *plan, const frz_commit_attempt *attempt,
-                             frz_commit_plan *commit, frz_error *err);
+bool update_merge_has(const update_merge *merge, frz_merge_action action);
+/* What that would come to if so many times as many were marked. */
+frz_code update_merge_count(update_plan *plan, const frz_table *table, const frz_schema *schema,
+                            double times, frz_arena *arena, frz_cost_inserts *out, frz_error *err);
 
 /* ---- one data file as the statement sees it (column_update_read.c) ---- */
 
@@ -177,12 +211,13 @@ typedef struct update_reader {
     frz_stitch *stitch;
     frz_live live;
     size_t place;              /* of the file among those that are computed */
-    const frz_type *read_type; /* the plan's, and what finding deleted rows takes */
+    const frz_type *wanted;    /* the plan's read_type or find_type */
+    const frz_type *read_type; /* that, and what finding deleted rows takes */
     const frz_type *eval_type; /* that, and the rows of a source */
     frz_arena arena;           /* of types */
     bool leaves_partition;     /* a new value does not belong to the entry's partition */
-    int64_t *removed;          /* positions of rows that MERGE deletes, ascending */
-    size_t removed_count, removed_capacity;
+    frz_row_list removed;      /* rows that MERGE deletes, ascending */
+    frz_row_list used;         /* numbers of rows of the source, in any order */
 } update_reader;
 
 /* The rows of a batch, a bitmap each; NULL: all. */
@@ -197,6 +232,11 @@ typedef struct update_rows {
 frz_code update_reader_open(update_reader *reader, const update_plan *plan, const frz_table *table,
                             const frz_entry *entry, size_t place, frz_delete_index *deletes,
                             frz_error *err);
+/* The same to find the rows, and with values also to see whether they leave their partition:
+ * nothing else can be asked for. */
+frz_code update_finder_open(update_reader *reader, const update_plan *plan, const frz_table *table,
+                            const frz_entry *entry, size_t place, frz_delete_index *deletes,
+                            bool with_values, frz_error *err);
 /* FRZ_END after the last batch; the caller releases batch and rows, also after a failure. */
 frz_code update_reader_next(update_reader *reader, frz_batch *batch, update_rows *rows,
                             frz_error *err);
@@ -233,6 +273,7 @@ typedef struct update_result {
     frz_field_stats *stats; /* of the assigned fields, in the result's arena */
     size_t stats_count;
     frz_positions *removed; /* rows that MERGE deletes; NULL: none */
+    frz_positions *used;    /* rows of the source that rows have used; NULL: none */
     frz_positions *deleted; /* rows that delete files delete, or the entry's own vector; NULL: the
                                entry's vector tells all */
     bool leaves_partition;  /* the entry's partition tuple does not hold any more */
@@ -245,6 +286,8 @@ static inline bool update_result_changes(const update_result *result)
 {
     return result->location != NULL || result->moved != NULL || result->removed != NULL;
 }
+/* What a reader noted, all of whose rows were read. */
+frz_code update_result_take(update_reader *reader, update_result *result, frz_error *err);
 /* Compute and write. deletes NULL: the table has no delete files. place: of the file among those
  * that are computed. */
 frz_code update_file(const update_plan *plan, const frz_commit_attempt *attempt,
@@ -260,6 +303,9 @@ bool update_is_written(const update_plan *plan, int32_t field_id);
 bool update_keeps_partition(const update_plan *plan, const frz_metadata *metadata,
                             const frz_entry *entry, const frz_field *column,
                             const struct ArrowArray *array, const uint8_t *live);
+/* True if the partition of an entry depends on an assigned column. */
+bool update_touches_partition(const update_plan *plan, const frz_metadata *metadata,
+                              const frz_entry *entry);
 /* True if rows that were in this order may not be any more. */
 bool update_touches_order(const update_plan *plan, const frz_metadata *metadata, int32_t order_id);
 
@@ -295,6 +341,7 @@ typedef struct update_job {
     frz_commit_scope scope;
     bool apart; /* results are those of tasks: nothing is computed here */
     update_moves moves;
+    update_inserts inserts;
 } update_job;
 
 /* One attempt of it. */
@@ -371,10 +418,17 @@ void update_moves_end(update_moves *moves);
 /* Move the rows of an entry that match, and plan their deletion where they were. */
 frz_code update_move_entry(update_attempt *a, const frz_entry *entry, frz_error *err);
 
+/* ---- rows that MERGE inserts (column_update_insert.c) ---- */
+
+/* Write those of the source that no row of the table has used, unless they are the same as in an
+ * earlier attempt, and plan that their files join the table. */
+frz_code update_merge_insert(update_attempt *a, frz_error *err);
+void update_inserts_reset(update_job *job);
+
 /* ---- what it costs in each mode (column_update_estimate.c) ---- */
 
 /* The mode that auto picks for these files. */
-frz_code update_cheapest(const update_plan *plan, const frz_table *table, const frz_schema *schema,
+frz_code update_cheapest(update_plan *plan, const frz_table *table, const frz_schema *schema,
                          const frz_live_files *files, frz_arena *arena, frz_write_mode *out,
                          frz_error *err);
 
@@ -388,9 +442,13 @@ frz_code update_lineage_file(const update_plan *plan, const frz_commit_attempt *
 
 /* ---- values that only a partition tuple has (column_update_unstored.c) ---- */
 
-/* Write a column file of the identity columns that only the entry's tuple tells and the statement
- * does not write. location: free with frz_free, also after a failure; NULL: there is no such
- * column. ids: of the columns, in the attempt's arena. */
+/* The identity columns that only the entry's tuple tells and the statement does not write,
+ * ascending by id and optional as those of all column files; *out NULL: there is none. */
+frz_code update_unstored_type(const update_plan *plan, const frz_table *table,
+                              const frz_schema *schema, const frz_entry *entry, frz_arena *arena,
+                              const frz_type **out, frz_error *err);
+/* Write a column file of them. location: free with frz_free, also after a failure; NULL: there is
+ * no such column. ids: of the columns, in the attempt's arena. */
 frz_code update_unstored_file(const update_plan *plan, const frz_commit_attempt *attempt,
                               const frz_entry *entry, bool sync_each, char **location,
                               int64_t *bytes, update_ids *ids, frz_error *err);

@@ -70,6 +70,15 @@ out:
     return rc;
 }
 
+bool update_merge_has(const update_merge *merge, frz_merge_action action)
+{
+    bool has = false;
+    for (size_t i = 0; i < merge->clause_count; i++) {
+        has = has || merge->clauses[i].action == action;
+    }
+    return has;
+}
+
 /* ---- "*": columns by name ---- */
 
 /* The columns of a table that a source has, each as its assignment. */
@@ -401,9 +410,8 @@ static frz_code remove_rows(update_reader *reader, const frz_batch *batch, const
     }
     for (int64_t i = 0; i < length; i++) {
         if (frz_bit_get(removed, i)) {
-            FRZ_TRY(FRZ_GROW(reader->plan->env, &reader->removed, &reader->removed_capacity,
-                             reader->removed_count, err));
-            reader->removed[reader->removed_count++] = batch->first_row + i;
+            FRZ_TRY(
+                frz_row_list_add(reader->plan->env, &reader->removed, batch->first_row + i, err));
             frz_bit_clear(rows->live, i);
         }
     }

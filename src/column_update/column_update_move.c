@@ -211,16 +211,12 @@ out:
 }
 
 /* Rows that MERGE deletes go without coming anywhere. */
-static frz_code add_removed(file_move *move, update_result *out, frz_error *err)
+static frz_code add_removed(file_move *move, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    const frz_env *env = move->reader.plan->env;
-    const update_reader *reader = &move->reader;
-    if (reader->removed_count > 0) {
-        FRZ_TRY(frz_positions_of(env, reader->removed, reader->removed_count, &out->removed, err));
-    }
-    for (size_t i = 0; i < reader->removed_count; i++) {
-        FRZ_TRY(frz_row_list_add(env, &move->gone, reader->removed[i], err));
+    const frz_row_list *removed = &move->reader.removed;
+    for (size_t i = 0; i < removed->count; i++) {
+        FRZ_TRY(frz_row_list_add(move->reader.plan->env, &move->gone, removed->rows[i], err));
     }
 out:
     return rc;
@@ -246,7 +242,8 @@ static frz_code move_file(update_attempt *a, const frz_entry *entry, update_resu
     FRZ_TRY(rc == FRZ_END ? FRZ_OK : rc);
     out->record_count = entry->record_count;
     out->rows = (int64_t)move.gone.count;
-    FRZ_TRY(add_removed(&move, out, err));
+    FRZ_TRY(add_removed(&move, err));
+    FRZ_TRY(update_result_take(&move.reader, out, err));
     if (move.gone.count > 0) {
         FRZ_TRY(
             frz_row_list_add_deleted(env, &move.gone, &move.reader.live, entry->record_count, err));

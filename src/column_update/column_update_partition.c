@@ -93,6 +93,21 @@ static bool is_opaque(const update_plan *plan, const frz_partition_field *part)
     return opaque && (part->source_count > 1 || part->transform.kind == FRZ_TRANSFORM_UNKNOWN);
 }
 
+bool update_touches_partition(const update_plan *plan, const frz_metadata *metadata,
+                              const frz_entry *entry)
+{
+    const frz_partition_spec *spec =
+        entry->spec_id < 0 ? NULL : frz_metadata_spec(metadata, entry->spec_id);
+    for (size_t i = 0; spec != NULL && i < spec->field_count; i++) {
+        for (size_t k = 0; k < spec->fields[i].source_count; k++) {
+            if (update_is_written(plan, spec->fields[i].source_ids[k])) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 bool update_keeps_partition(const update_plan *plan, const frz_metadata *metadata,
                             const frz_entry *entry, const frz_field *column,
                             const struct ArrowArray *array, const uint8_t *live)

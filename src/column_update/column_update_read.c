@@ -155,6 +155,20 @@ static frz_code rows_to_join(const update_reader *reader, const frz_batch *batch
                                           batch->first_row, live, *out, &count, err);
 }
 
+/* A result that is kept tells which they were. */
+static frz_code note_used(update_reader *reader, const frz_joined *joined, const uint8_t *selected,
+                          int64_t rows, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    for (int64_t i = 0; joined->numbers != NULL && i < rows; i++) {
+        if (frz_bit_get(selected, i)) {
+            FRZ_TRY(frz_row_list_add(reader->plan->env, &reader->used, joined->numbers[i], err));
+        }
+    }
+out:
+    return rc;
+}
+
 /* Rows that the source has a row for, and of these the ones where the condition is true. */
 static frz_code select_joined(update_reader *reader, frz_batch *batch, update_rows *rows,
                               frz_error *err)
@@ -172,6 +186,7 @@ static frz_code select_joined(update_reader *reader, frz_batch *batch, update_ro
     joined.found = NULL;
     FRZ_TRY(select_matches(reader, batch, rows, err));
     update_source_mark(plan->source, &joined, rows->selected, batch->array.length);
+    FRZ_TRY(note_used(reader, &joined, rows->selected, batch->array.length, err));
     if (plan->merge != NULL) {
         FRZ_TRY(update_merge_select(reader, batch, rows, err));
     }
@@ -206,7 +221,7 @@ static frz_code select_rows(update_reader *reader, frz_batch *batch, update_rows
     const update_plan *plan = reader->plan;
     rows->selected_count = batch->array.length;
     FRZ_TRY(
-        frz_live_bits(&reader->live, reader->read_type, batch, plan->read_type, &rows->live, err));
+        frz_live_bits(&reader->live, reader->read_type, batch, reader->wanted, &rows->live, err));
     FRZ_TRY(frz_live_note(&reader->live, batch, rows->live, err));
     FRZ_TRY(plan->source != NULL ? select_joined(reader, batch, rows, err)
                                  : select_live(reader, batch, rows, err));
@@ -218,14 +233,16 @@ out:
     return rc;
 }
 
-static frz_code open_stitch(update_reader *reader, frz_delete_index *deletes, frz_error *err)
+/* filter: rows that it rules out need not come; NULL: all must. */
+static frz_code open_stitch(update_reader *reader, const frz_bound_expr *filter,
+                            frz_delete_index *deletes, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    frz_stitch_request request = {0};
+    frz_stitch_request request = {.filter = filter};
     FRZ_TRY(frz_live_open(&reader->live, deletes, reader->table, reader->entry, err));
     frz_live_request(&reader->live, &request);
-    FRZ_TRY(frz_live_read_type(&reader->live, reader->plan->read_type, &reader->arena,
-                               &reader->read_type, err));
+    FRZ_TRY(
+        frz_live_read_type(&reader->live, reader->wanted, &reader->arena, &reader->read_type, err));
     reader->eval_type = reader->read_type;
     if (reader->plan->source != NULL) {
         FRZ_TRY(update_source_type(reader->plan->source, &reader->arena, reader->read_type,
@@ -237,14 +254,29 @@ out:
     return rc;
 }
 
+static void init(update_reader *reader, const update_plan *plan, const frz_table *table,
+                 const frz_entry *entry, size_t place, const frz_type *wanted)
+{
+    *reader = (update_reader){
+        .plan = plan, .table = table, .entry = entry, .place = place, .wanted = wanted};
+    reader->live.env = plan->env;
+    frz_arena_init(&reader->arena, plan->env, FRZ_ARENA_NO_LIMIT);
+}
+
 frz_code update_reader_open(update_reader *reader, const update_plan *plan, const frz_table *table,
                             const frz_entry *entry, size_t place, frz_delete_index *deletes,
                             frz_error *err)
 {
-    *reader = (update_reader){.plan = plan, .table = table, .entry = entry, .place = place};
-    reader->live.env = plan->env;
-    frz_arena_init(&reader->arena, plan->env, FRZ_ARENA_NO_LIMIT);
-    return open_stitch(reader, deletes, err);
+    init(reader, plan, table, entry, place, plan->read_type);
+    return open_stitch(reader, NULL, deletes, err);
+}
+
+frz_code update_finder_open(update_reader *reader, const update_plan *plan, const frz_table *table,
+                            const frz_entry *entry, size_t place, frz_delete_index *deletes,
+                            bool with_values, frz_error *err)
+{
+    init(reader, plan, table, entry, place, with_values ? plan->read_type : plan->find_type);
+    return open_stitch(reader, plan->source == NULL ? plan->filter : NULL, deletes, err);
 }
 
 frz_code update_reader_next(update_reader *reader, frz_batch *batch, update_rows *rows,
@@ -264,8 +296,8 @@ void update_rows_reset(const frz_env *env, update_rows *rows)
 void update_reader_close(update_reader *reader)
 {
     if (reader->plan != NULL) {
-        frz_free(reader->plan->env, reader->removed);
-        reader->removed = NULL;
+        frz_row_list_reset(reader->plan->env, &reader->removed);
+        frz_row_list_reset(reader->plan->env, &reader->used);
     }
     frz_stitch_close(reader->stitch);
     frz_live_reset(&reader->live);

@@ -3,8 +3,8 @@
  *
  * By column file, new values become a column file of the entry. Copy-on-write folds that column
  * file into a new data file at once; it is gone after the commit. Merge-on-read moves the rows to
- * new data files and deletes them where they were. Rows that a merge deletes are left out of the new
- * data file, else they go to the deletion vector.
+ * new data files and deletes them where they were. Rows that a merge deletes are left out of the
+ * new data file, else they go to the deletion vector.
  *
  * Each data file's result is kept over attempts, with the identity of the entry it was computed
  * from. When another writer was first, a column file is used again as far as it still holds:
@@ -16,9 +16,9 @@
  *   rows were deleted by another vector                  the same: they are no longer updated
  *   the schema changed, or the data file is new          computed (again)
  *
- * A rewritten file is used again if the entry is the same, and nothing of a merge. Rows that moved
- * hold all of the old row: if an entry that some came from is not the same any more, all of them
- * are moved again.
+ * A rewritten file is used again if the entry is the same. Rows that moved hold all of the old row:
+ * if an entry that some came from is not the same any more, all of them are moved again. Rows that
+ * a merge inserted are used again if the same rows of the source are left.
  *
  * Results of tasks (column_update_task.c) are column files. They are committed by the same rules,
  * but nothing is computed: what would have to be is a conflict. Under snapshot isolation a data
@@ -232,7 +232,23 @@ out:
     return rc;
 }
 
-/* The column file has no reader of its own: it goes as soon as it is folded. */
+/* Column files that the commit has written; those that were there before are not its own. */
+static frz_code drop_column_files(update_attempt *a, const frz_entry *entry, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    char *location = NULL;
+    for (size_t i = 0; i < entry->column_file_count; i++) {
+        FRZ_TRY(
+            frz_table_resolve(a->commit->table, entry->column_files[i].location, &location, err));
+        frz_commit_drop(a->commit, location);
+        frz_free(a->job->env, location);
+        location = NULL;
+    }
+out:
+    return rc;
+}
+
+/* New column files have no reader of their own: they go as soon as they are folded. */
 static frz_code fold_updated(update_attempt *a, const frz_entry *entry, update_done *done,
                              frz_error *err)
 {
@@ -244,7 +260,7 @@ static frz_code fold_updated(update_attempt *a, const frz_entry *entry, update_d
     FRZ_TRY(frz_stats_overlay(&a->files.arena, whole, a->job->plan.written.ids,
                               a->job->plan.written.count, &modified, err));
     FRZ_TRY(fold(a, entry, &modified, done, err));
-    frz_commit_drop(a->commit, done->result.location);
+    rc = drop_column_files(a, &modified, err);
 out:
     return rc;
 }
@@ -362,7 +378,7 @@ static frz_code choose_files(update_attempt *a, frz_error *err)
     return FRZ_OK;
 }
 
-/* Tell the source which files will ask for its rows. */
+/* Tell the source which files will ask for its rows; those with a result that holds have. */
 static frz_code start_source(update_attempt *a, frz_error *err)
 {
     size_t count = 0;
@@ -372,9 +388,13 @@ static frz_code start_source(update_attempt *a, frz_error *err)
     if (entries == NULL) {
         return frz_fail_nomem(err, a->files.count * sizeof *entries);
     }
+    update_source_forget(plan->source);
     for (size_t i = 0; i < a->files.count; i++) {
         if (update_must_compute(a, a->files.entries[i])) {
             entries[count++] = a->files.entries[i];
+        } else {
+            update_source_mark_all(plan->source,
+                                   update_done_find(a->job, a->files.entries[i])->result.used);
         }
     }
     return update_source_start(plan->source, a->commit, entries, count, a->files.deletes,
@@ -402,7 +422,7 @@ static frz_code build_entries(update_attempt *a, frz_error *err)
         FRZ_TRY(update_source_finish(source, a->commit, err));
     }
     if (a->job->plan.merge != NULL && a->job->plan.merge->inserts) {
-        FRZ_TRY(update_merge_insert(&a->job->plan, a->commit, a->plan, err));
+        FRZ_TRY(update_merge_insert(a, err));
     }
 out:
     return rc;
@@ -422,9 +442,6 @@ static frz_code choose_mode(update_attempt *a, frz_error *err)
     if (a->commit->number == 1 && !job->apart) {
         FRZ_TRY(frz_write_mode_of(&a->commit->table->metadata, statement_of(job), &job->mode, err));
     }
-    if (job->mode == FRZ_MODE_AUTO && job->plan.source != NULL) {
-        job->mode = FRZ_MODE_COLUMN_FILE; /* which rows it has is not known before it is read */
-    }
     if (job->mode == FRZ_MODE_AUTO) {
         FRZ_TRY(update_cheapest(&job->plan, a->commit->table, a->commit->schema, &a->files,
                                 a->commit->arena, &job->mode, err));
@@ -433,29 +450,11 @@ out:
     return rc;
 }
 
-/* Which rows of the source are inserted depends on every row of the table, so nothing of an earlier
- * attempt at a merge holds. */
-static void forget_all(update_job *job)
-{
-    update_done_forget(job);
-    job->plan.merge->rows_inserted = job->plan.merge->rows_deleted = 0;
-    if (job->plan.source->join != NULL) { /* an attempt may end before there is one */
-        frz_join_forget_marks(job->plan.source->join);
-    }
-}
-
-/* What rules out data files. */
-static const frz_bound_expr *prune_of(const update_plan *plan)
-{
-    bool all = plan->merge != NULL && plan->merge->by_source;
-    return all ? NULL : plan->source != NULL ? plan->prune : plan->filter;
-}
-
 static frz_code find_files(update_attempt *a, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     const frz_commit_attempt *c = a->commit;
-    const frz_bound_expr *prune = prune_of(&a->job->plan);
+    const frz_bound_expr *prune = update_prune(&a->job->plan);
     FRZ_TRY(frz_live_files_list(c->table, c->parent, c->schema, c->tree, prune, c->arena, &a->files,
                                 err));
     FRZ_TRY(choose_mode(a, err));
@@ -475,6 +474,7 @@ static frz_code follow_target(update_job *job, const frz_commit_attempt *attempt
     }
     if (moved) {
         update_done_forget(job);
+        update_inserts_reset(job);
     }
 out:
     return rc;
@@ -488,8 +488,8 @@ frz_code update_job_build(void *ctx, const frz_commit_attempt *attempt, frz_comm
     update_attempt a = {.job = job, .commit = attempt, .plan = plan};
     frz_commit_vectors_init(&a.vectors, attempt);
     update_done_sort(job);
-    if (job->plan.merge != NULL && attempt->number > 1) {
-        forget_all(job);
+    if (job->plan.merge != NULL) {
+        job->plan.merge->rows_inserted = job->plan.merge->rows_deleted = 0;
     }
     update_plan_unbind(&job->plan);
     FRZ_TRY(follow_target(job, attempt, err));
@@ -526,35 +526,12 @@ void update_job_reset(update_job *job)
     update_done_forget(job);
     frz_free(job->env, job->done);
     frz_free(job->env, job->moves.made);
+    update_inserts_reset(job);
     update_plan_unbind(&job->plan);
     frz_arena_reset(&job->arena);
 }
 
 /* ---- entries ---- */
-
-/* A statement in words. */
-typedef struct update_words {
-    const frz_assignment *assignments;
-    size_t assignment_count;
-    const char *where;
-    const frz_merge_clause *clauses; /* of a MERGE, instead of assignments */
-    size_t clause_count;
-} update_words;
-
-static frz_code parse(update_job *job, const update_words *words, update_merge *merge,
-                      frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    if (words->clauses == NULL) {
-        return update_plan_parse(&job->plan, &job->arena, words->assignments,
-                                 words->assignment_count, words->where, err);
-    }
-    job->plan.merge = merge;
-    FRZ_TRY(update_merge_parse(merge, &job->arena, words->clauses, words->clause_count, err));
-    FRZ_TRY(frz_expr_parse(&job->arena, frz_str_from(words->where), &job->plan.where, err));
-out:
-    return rc;
-}
 
 static frz_code run(frz_catalog *catalog, const char *table, const update_words *words,
                     update_source *source, frz_commit_report *report, frz_error *err)
@@ -564,7 +541,7 @@ static frz_code run(frz_catalog *catalog, const char *table, const update_words 
     update_merge merge = {0};
     update_job_init(&job, catalog->env);
     job.plan.source = source;
-    FRZ_TRY(parse(&job, words, &merge, err));
+    FRZ_TRY(update_words_parse(words, &job.plan, &merge, &job.arena, err));
     FRZ_TRY(frz_commit_run(catalog, table, update_job_build, &job, report, err));
     if (report != NULL) {
         report->rows_inserted = merge.rows_inserted;

@@ -465,21 +465,35 @@ void update_source_reset(update_source *source)
 
 /* ---- rows ---- */
 
+static void set_target(update_source *source, const frz_table *table,
+                       const frz_entry *const *entries, size_t count, frz_delete_index *deletes,
+                       const frz_type *key_type)
+{
+    source->target = (frz_join_target){.table = table,
+                                       .entries = entries,
+                                       .entry_count = count,
+                                       .deletes = deletes,
+                                       .keys = source->keys,
+                                       .filter = source->guard,
+                                       .key_type = key_type};
+}
+
+frz_code update_source_match(update_source *source, const frz_table *table,
+                             const frz_entry *const *entries, size_t count,
+                             frz_delete_index *deletes, frz_error *err)
+{
+    set_target(source, table, entries, count, deletes, source->key_type);
+    return frz_join_match(source->join, &source->target, err);
+}
+
 frz_code update_source_start(update_source *source, const frz_commit_attempt *attempt,
                              const frz_entry *const *entries, size_t count,
                              frz_delete_index *deletes, const frz_type *read_type, frz_error *err)
 {
-    source->target =
-        (frz_join_target){.table = attempt->table,
-                          .entries = entries,
-                          .entry_count = count,
-                          .deletes = deletes,
-                          .keys = source->keys,
-                          .filter = source->guard,
-                          .key_type = source->by_position ? read_type : source->key_type};
     if (!source->by_position) {
-        return frz_join_match(source->join, &source->target, err);
+        return update_source_match(source, attempt->table, entries, count, deletes, err);
     }
+    set_target(source, attempt->table, entries, count, deletes, read_type);
     if (attempt->number == 1) {
         return frz_source_open(&source->rows, source->used, err);
     }
@@ -512,6 +526,21 @@ void update_source_mark(update_source *source, const frz_joined *joined, const u
 {
     if (!source->by_position) {
         frz_join_mark(source->join, joined->numbers, selected, rows);
+    }
+}
+
+void update_source_forget(update_source *source)
+{
+    if (source->join != NULL) { /* an attempt may end before there is one */
+        frz_join_forget_marks(source->join);
+    }
+}
+
+void update_source_mark_all(update_source *source, const frz_positions *numbers)
+{
+    frz_row_range run = {0, 0};
+    while (numbers != NULL && frz_positions_next_run(numbers, run.end, &run)) {
+        frz_join_mark_range(source->join, run);
     }
 }
 

@@ -26,33 +26,31 @@ static const frz_field *only_in_tuple(const update_plan *plan, const frz_type *s
     return elsewhere ? NULL : field;
 }
 
-/* Which columns, ascending by id and optional as those of all column files; *type NULL: none. */
-static frz_code find_fields(const update_plan *plan, const frz_commit_attempt *attempt,
-                            const frz_entry *entry, const frz_type **type, frz_error *err)
+frz_code update_unstored_type(const update_plan *plan, const frz_table *table,
+                              const frz_schema *schema, const frz_entry *entry, frz_arena *arena,
+                              const frz_type **out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     size_t count = 0;
     frz_data_file *base = NULL;
-    frz_arena *arena = attempt->arena;
-    const frz_partition_spec *spec = frz_metadata_spec(&attempt->table->metadata, entry->spec_id);
+    const frz_partition_spec *spec = frz_metadata_spec(&table->metadata, entry->spec_id);
     size_t most = spec == NULL ? 0 : spec->field_count;
     frz_field *fields = frz_arena_array(arena, most + 1, sizeof *fields);
     FRZ_TRY(fields == NULL ? frz_fail_nomem(err, most * sizeof *fields) : FRZ_OK);
     for (size_t i = 0; i < most; i++) {
-        const frz_field *field =
-            only_in_tuple(plan, attempt->schema->type, entry, &spec->fields[i]);
+        const frz_field *field = only_in_tuple(plan, schema->type, entry, &spec->fields[i]);
         if (field != NULL && base == NULL) {
-            FRZ_TRY(frz_stitch_open_file(attempt->table, entry, NULL, &base, err));
+            FRZ_TRY(frz_stitch_open_file(table, entry, NULL, &base, err));
         }
         if (field != NULL && frz_type_field_by_id(frz_data_file_type(base), field->id) == NULL) {
             fields[count++] = *field;
         }
     }
     qsort(fields, count, sizeof *fields, by_id);
-    *type = NULL;
+    *out = NULL;
     if (count > 0) {
-        FRZ_TRY(frz_type_struct_of(arena, fields, count, type, err));
-        FRZ_TRY(frz_type_make_optional(arena, *type, type, err));
+        FRZ_TRY(frz_type_struct_of(arena, fields, count, out, err));
+        FRZ_TRY(frz_type_make_optional(arena, *out, out, err));
     }
 out:
     frz_data_file_close(base);
@@ -110,7 +108,8 @@ frz_code update_unstored_file(const update_plan *plan, const frz_commit_attempt 
     frz_code rc = FRZ_OK;
     const frz_type *type = NULL;
     *location = NULL;
-    FRZ_TRY(find_fields(plan, attempt, entry, &type, err));
+    FRZ_TRY(update_unstored_type(plan, attempt->table, attempt->schema, entry, attempt->arena,
+                                 &type, err));
     if (type == NULL) {
         goto out;
     }

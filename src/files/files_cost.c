@@ -1,10 +1,11 @@
 /*
  * What a statement costs in each mode, from what is known before it is carried out:
  *
- *   rows that match       the condition is evaluated, reading its columns only
+ *   rows that change      are looked for, reading only what that takes
  *   sizes of columns      of the column chunks, as footers tell them
  *   which rows match      their bitmap is compressed: so much is in a lineage column or row ids
- *   new values            are taken to be as long as the old ones, constants to be nothing
+ *   new values            are taken to be as long as the old ones, constants to be nothing, those
+ *                         of new rows as long as those of the other rows
  *
  * Of many data files some are looked at, evenly spaced, and stand for the others.
  */
@@ -27,19 +28,21 @@
 
 /* Sums over data files. Doubles: they are scaled, and only their ratio matters. */
 typedef struct cost_sums {
-    double files, rows;  /* with rows that match; such rows */
-    double whole;        /* files of which all rows match */
-    double match_read;   /* bytes of the columns of the condition, in all files */
-    double compute_read; /* of what else is read to compute, in files with matches */
-    double all_bytes;    /* of the columns as they read now, in files with matches */
-    double column_file;  /* written by column files */
+    double files, rows;  /* that change; rows that are updated or removed */
+    double match_read;   /* bytes that finding them reads, in all files */
+    double compute_read; /* of what else is read to compute, in files that change */
+    /* by column files */
+    double column_files, column_file; /* files and bytes */
     double column_tax;
-    double rewritten; /* by copy-on-write */
-    double moved;     /* by merge-on-read, the new files' own bytes aside */
-    double vectors;
-    double vector_count;
-    double rest_read; /* of all other columns where merge-on-read moves rows */
-    double dead;      /* bytes that are read of rows that are deleted: now, and with the matches */
+    double holes, hole_count; /* deletion vectors of rows that are removed */
+    double dead;              /* bytes of deleted rows that are read later */
+    /* by copy-on-write */
+    double rewritten_files, rewritten;
+    double all_bytes; /* of the columns as they read now */
+    /* by merge-on-read */
+    double moved;     /* the new files' own bytes aside */
+    double rest_read; /* of all other columns where rows move */
+    double vectors, vector_count;
     double dead_after;
 } cost_sums;
 
@@ -49,26 +52,32 @@ typedef struct cost_work {
     frz_arena *arena;
     frz_codec *codec;
     cost_sums sums;
-    const frz_entry *partitions[SAMPLE_FILES]; /* one entry of each with rows that match */
+    const frz_entry *partitions[SAMPLE_FILES]; /* one entry of each with rows that are updated */
     size_t partition_count;
-    size_t leaves;   /* columns of primitive values in a row */
-    size_t assigned; /* of these */
+    size_t leaves;       /* columns of primitive values in a row */
+    size_t assigned;     /* of these */
+    double *row_bytes;   /* of each column of the schema, in all files that are looked at */
+    double looked_at;    /* live rows of these */
+    double inserted;     /* rows, */
+    double insert_files; /* files and */
+    double insert_bytes; /* their bytes */
 } cost_work;
 
 /* One data file. */
 typedef struct cost_file {
     const frz_entry *entry;
-    frz_row_list rows; /* that match, ascending; empty for all rows */
-    frz_row_list gone; /* those and the rows that were deleted before, ascending */
-    double count, live, matches;
-    double stored;      /* bytes of columns as they are read now */
-    double moved_fresh; /* new values of the rows that match alone */
-    double kept, fresh; /* of live rows: columns that are kept, and those with new values */
-    double overhead;    /* of the base besides chunks */
-    double pattern;     /* bytes of telling which rows match */
+    frz_cost_rows found;
+    double count, live, updated, removed;
+    double stored;              /* bytes of columns as they are read now */
+    double moved_fresh;         /* new values of the rows that are updated alone */
+    double kept, fresh;         /* of live rows: columns that are kept, and those with new values */
+    double overhead;            /* of the base besides chunks */
+    double pattern;             /* bytes of telling which rows are updated */
+    double holes;               /* the same of those that are removed */
+    double hole_vector, vector; /* of deleted rows, without those that are updated and with them */
     double condition, compute;
     double row_ids, groups;
-    double touched; /* the share of row groups with rows that match */
+    double touched; /* the share of row groups with rows that are updated */
 } cost_file;
 
 /* ---- columns ---- */
@@ -101,9 +110,9 @@ static bool reads(const cost_work *work, int32_t field_id)
     return false;
 }
 
-static bool is_in_condition(const cost_work *work, int32_t field_id)
+static bool finding_reads(const cost_work *work, int32_t field_id)
 {
-    const frz_type *type = work->request->condition->read_type;
+    const frz_type *type = work->request->finder.read_type;
     return type != NULL && frz_type_index_of_id(type, field_id) >= 0;
 }
 
@@ -154,25 +163,28 @@ static double width_of(const frz_type *type)
     }
 }
 
-/* Bytes of new values, and of the old ones in rows that do not match. */
+/* Bytes of new values, and of the old ones in rows that are not updated. */
 static double fresh_bytes(const cost_file *file, const frz_field *field, bool is_constant,
                           double bytes)
 {
-    double others = (file->live - file->matches) * width_of(field->type);
+    double others = (file->live - file->updated) * width_of(field->type);
     if (is_constant) { /* between other values a constant costs them some of their compression */
         return FRZ_MIN(bytes, others) + file->pattern;
     }
-    return bytes > 0 ? bytes : file->matches * width_of(field->type);
+    return bytes > 0 ? bytes : file->updated * width_of(field->type);
 }
 
-/* A field that takes so many bytes; in_base: also those of deleted rows are among them. */
-static void add_column(const cost_work *work, const frz_field *field, double bytes, bool in_base,
+/* A field of the schema that takes so many bytes; in_base: also those of deleted rows are among
+ * them. */
+static void add_column(const cost_work *work, size_t index, double bytes, bool in_base,
                        cost_file *file)
 {
+    const frz_field *field = &work->request->schema->type->fields[index];
     const frz_cost_column *column = assigned_column(work, field->id);
     double of_live = in_base && file->count > 0 ? bytes * file->live / file->count : bytes;
     file->stored += bytes;
-    if (is_in_condition(work, field->id)) {
+    work->row_bytes[index] += of_live;
+    if (finding_reads(work, field->id)) {
         file->condition += bytes;
     } else if (reads(work, field->id)) {
         file->compute += bytes;
@@ -182,8 +194,8 @@ static void add_column(const cost_work *work, const frz_field *field, double byt
     } else {
         file->fresh += fresh_bytes(file, field, column->is_constant, of_live);
         file->moved_fresh += column->is_constant || file->live <= 0 ? 0
-                             : bytes > 0 ? of_live * file->matches / file->live
-                                         : file->matches * width_of(field->type);
+                             : bytes > 0 ? of_live * file->updated / file->live
+                                         : file->updated * width_of(field->type);
     }
 }
 
@@ -199,20 +211,17 @@ static double field_bytes(const frz_data_file *file, int32_t field_id)
                : 0;
 }
 
-/* The share of row groups that have one of these rows; none given: all have. */
+/* The share of row groups that have one of these rows. */
 static double groups_with(const frz_row_list *list, const int64_t *ends, size_t count)
 {
     double with = 0;
-    if (list->count == 0 || count == 0) {
-        return 1;
-    }
     for (size_t g = 0, i = 0; g < count && i < list->count; g++) {
         with += list->rows[i] < ends[g];
         while (i < list->count && list->rows[i] < ends[g]) {
             i++;
         }
     }
-    return with / (double)count;
+    return with / (double)FRZ_MAX(count, (size_t)1);
 }
 
 static void add_base(const frz_data_file *base, cost_file *file)
@@ -225,7 +234,8 @@ static void add_base(const frz_data_file *base, cost_file *file)
     }
     const int64_t *ends = frz_data_file_group_ends(base, &groups);
     file->groups = (double)FRZ_MAX(groups, (size_t)1);
-    file->touched = groups_with(&file->rows, ends, groups);
+    file->touched =
+        file->found.all ? file->updated > 0 : groups_with(&file->found.updated, ends, groups);
     file->overhead = FRZ_MAX((double)file->entry->file_size - chunks, 0);
     file->row_ids = field_bytes(base, FRZ_ID_ROW_ID);
 }
@@ -249,8 +259,7 @@ static frz_code add_columns(cost_work *work, cost_file *file, frz_error *err)
         size_t part = 0;
         FRZ_TRY(frz_entry_part(entry, &schema->fields[i], &part, err));
         part = part == FRZ_PART_MIXED ? 0 : part;
-        add_column(work, &schema->fields[i], field_bytes(parts[part], schema->fields[i].id),
-                   part == 0, file);
+        add_column(work, i, field_bytes(parts[part], schema->fields[i].id), part == 0, file);
     }
 out:
     for (size_t i = 0; i < count; i++) {
@@ -262,19 +271,23 @@ out:
 
 /* ---- one data file: rows ---- */
 
-/* Bytes of the bitmap of the rows that match, compressed. */
-static frz_code measure_pattern(cost_work *work, cost_file *file, frz_error *err)
+/* Bytes of the bitmap of some rows of a file, compressed. */
+static frz_code measure_pattern(cost_work *work, const cost_file *file, const frz_row_list *rows,
+                                double *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     frz_buf compressed = FRZ_BUF_INIT(work->env, FRZ_BUF_NO_LIMIT);
     size_t bytes = frz_bitmap_bytes(file->entry->record_count);
-    uint8_t *bits = frz_alloc_zero(work->env, 1, bytes + 8);
+    uint8_t *bits = rows->count == 0 ? NULL : frz_alloc_zero(work->env, 1, bytes + 8);
+    if (rows->count == 0) {
+        return FRZ_OK;
+    }
     FRZ_TRY(bits == NULL ? frz_fail_nomem(err, bytes) : FRZ_OK);
-    for (size_t i = 0; i < file->rows.count; i++) {
-        frz_bit_set(bits, file->rows.rows[i]);
+    for (size_t i = 0; i < rows->count; i++) {
+        frz_bit_set(bits, rows->rows[i]);
     }
     FRZ_TRY(frz_codec_compress(work->codec, bits, bytes, &compressed, err));
-    file->pattern = (double)compressed.len;
+    *out = (double)compressed.len;
 out:
     frz_free(work->env, bits);
     frz_buf_reset(&compressed);
@@ -304,31 +317,62 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Rows join a list, of which the bytes that a deletion vector has for them are told. */
+static frz_code add_gone(const cost_work *work, frz_row_list *gone, const frz_row_list *more,
+                         double *bytes, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    for (size_t i = 0; i < more->count; i++) {
+        FRZ_TRY(frz_row_list_add(work->env, gone, more->rows[i], err));
+    }
+    if (gone->count > 1) {
+        qsort(gone->rows, gone->count, sizeof *gone->rows, by_number);
+    }
+    *bytes = vector_bytes(gone);
+out:
+    return rc;
+}
+
+/* gone: the rows that were deleted before. */
+static frz_code measure_rows(cost_work *work, frz_row_list *gone, cost_file *file, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const frz_cost_request *request = work->request;
+    const frz_cost_rows *found = &file->found;
+    file->count = (double)file->entry->record_count;
+    file->live = file->count - (double)gone->count;
+    if (found->all) {
+        file->updated = request->is_delete ? 0 : file->live;
+        file->removed = request->is_delete ? file->live : 0;
+        file->pattern = request->in_bounds ? file->count / 8 : 0;
+        return FRZ_OK;
+    }
+    file->updated = (double)found->updated.count;
+    file->removed = (double)found->removed.count;
+    FRZ_TRY(measure_pattern(work, file, &found->updated, &file->pattern, err));
+    FRZ_TRY(measure_pattern(work, file, &found->removed, &file->holes, err));
+    FRZ_TRY(add_gone(work, gone, &found->removed, &file->hole_vector, err));
+    FRZ_TRY(add_gone(work, gone, &found->updated, &file->vector, err));
+out:
+    return rc;
+}
+
 static frz_code find_rows(cost_work *work, cost_file *file, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     const frz_cost_request *request = work->request;
     const frz_entry *entry = file->entry;
+    frz_row_list gone = {0};
     frz_live live = {.env = work->env};
     FRZ_TRY(frz_live_open(&live, request->files->deletes, request->table, entry, err));
-    FRZ_TRY(frz_row_list_add_deleted(work->env, &file->gone, &live, entry->record_count, err));
-    file->count = (double)entry->record_count;
-    file->live = file->count - (double)file->gone.count;
-    file->matches = file->live;
-    if (request->in_bounds) {
-        file->pattern = file->count / 8;
-    } else if (request->condition->filter != NULL) {
-        FRZ_TRY(frz_match_rows(request->table, entry, &live, request->condition, &file->rows, err));
-        file->matches = (double)file->rows.count;
-        for (size_t i = 0; i < file->rows.count; i++) {
-            FRZ_TRY(frz_row_list_add(work->env, &file->gone, file->rows.rows[i], err));
-        }
-        if (file->gone.count > 1) {
-            qsort(file->gone.rows, file->gone.count, sizeof *file->gone.rows, by_number);
-        }
-        FRZ_TRY(measure_pattern(work, file, err));
+    FRZ_TRY(frz_row_list_add_deleted(work->env, &gone, &live, entry->record_count, err));
+    file->found.all = request->in_bounds;
+    if (!request->in_bounds) {
+        FRZ_TRY(request->finder.find(request->finder.ctx, entry, &live, &file->found, err));
     }
+    FRZ_TRY(measure_rows(work, &gone, file, err));
 out:
+    frz_row_list_reset(work->env, &gone);
     frz_live_reset(&live);
     return rc;
 }
@@ -362,38 +406,71 @@ static void add_partition(cost_work *work, const frz_entry *entry)
     work->partitions[work->partition_count++] = entry;
 }
 
+/* Bytes of rows that later reads read in vain when so many more are deleted; a file without rows
+ * goes. */
+static double dead_bytes(const cost_file *f, double deleted)
+{
+    double before = f->count > 0 ? (f->count - f->live) / f->count : 0;
+    return deleted >= f->live ? 0 : (before + deleted / f->live * (1 - before)) * f->stored;
+}
+
+static void add_column_file(cost_work *work, const cost_file *f)
+{
+    cost_sums *s = &work->sums;
+    double footer = overhead_of((double)work->assigned + 1, f->groups);
+    double unstored = f->found.unstored == 0 ? 0 : overhead_of((double)f->found.unstored, 1);
+    if (f->updated > 0) {
+        s->column_files += 1 + (f->found.unstored > 0);
+        s->column_file += (1 - f->removed / f->live) * f->fresh + f->pattern + footer + unstored;
+        s->column_tax += f->pattern + footer + unstored;
+    }
+    if (f->removed > 0 && f->removed < f->live) {
+        s->holes += VECTOR_BYTES + f->hole_vector;
+        s->hole_count++;
+    }
+    s->dead += dead_bytes(f, f->removed);
+}
+
+static void add_rewritten(cost_work *work, const cost_file *f)
+{
+    cost_sums *s = &work->sums;
+    double columns = 2 + (double)f->found.unstored; /* the lineage, and they */
+    if (f->removed < f->live) {
+        s->rewritten_files++;
+        s->rewritten += (1 - f->removed / f->live) * (f->kept + f->fresh) + f->overhead +
+                        f->row_ids + f->pattern + f->holes + columns * f->groups * CHUNK_BYTES;
+        s->all_bytes += f->stored;
+    }
+}
+
+static void add_moved(cost_work *work, const cost_file *f)
+{
+    cost_sums *s = &work->sums;
+    double gone = f->updated + f->removed;
+    if (f->updated > 0) {
+        add_partition(work, f->entry);
+        s->moved += f->updated / f->live * f->kept + f->moved_fresh + f->pattern;
+        s->rest_read +=
+            (work->request->in_bounds ? 1 / f->groups : f->touched) * (f->stored - f->compute);
+    }
+    if (gone < f->live) {
+        s->vectors += VECTOR_BYTES + f->vector;
+        s->vector_count++;
+    }
+    s->dead_after += dead_bytes(f, gone);
+}
+
 static void add_sums(cost_work *work, const cost_file *f)
 {
     cost_sums *s = &work->sums;
-    double gone = f->count > 0 ? (f->count - f->live) / f->count : 0;
-    double share = f->live > 0 ? f->matches / f->live : 0;
-    bool whole = f->matches >= f->live;
-    bool deletes = work->request->column_count == 0;
-    double footer = overhead_of((double)work->assigned + 1, f->groups);
-    double lineage = f->row_ids + f->pattern + 2 * f->groups * CHUNK_BYTES;
     s->match_read += f->condition;
-    if (f->matches == 0) {
-        return;
-    }
-    add_partition(work, f->entry);
-    s->files++;
-    s->rows += f->matches;
-    s->whole += whole;
-    s->compute_read += f->compute;
-    s->all_bytes += f->stored;
-    s->rest_read +=
-        (work->request->in_bounds ? 1 / f->groups : f->touched) * (f->stored - f->compute);
-    s->column_file += f->fresh + f->pattern + footer;
-    s->column_tax += f->pattern + footer;
-    s->rewritten += whole && deletes
-                        ? 0
-                        : (deletes ? 1 - share : 1) * (f->kept + f->fresh) + f->overhead + lineage;
-    s->moved += share * f->kept + f->moved_fresh + f->pattern;
-    s->dead += gone * f->stored;
-    s->dead_after += whole ? 0 : (gone + share * (1 - gone)) * f->stored;
-    if (!whole) {
-        s->vectors += VECTOR_BYTES + vector_bytes(&f->gone);
-        s->vector_count++;
+    if (f->updated + f->removed > 0) {
+        s->files++;
+        s->rows += f->updated + f->removed;
+        s->compute_read += f->compute;
+        add_column_file(work, f);
+        add_rewritten(work, f);
+        add_moved(work, f);
     }
 }
 
@@ -403,43 +480,102 @@ static frz_code look_at(cost_work *work, const frz_entry *entry, frz_error *err)
     cost_file file = {.entry = entry};
     FRZ_TRY(find_rows(work, &file, err));
     FRZ_TRY(add_columns(work, &file, err));
+    work->looked_at += file.live;
     add_sums(work, &file);
 out:
-    frz_row_list_reset(work->env, &file.rows);
-    frz_row_list_reset(work->env, &file.gone);
+    frz_row_list_reset(work->env, &file.found.updated);
+    frz_row_list_reset(work->env, &file.found.removed);
     return rc;
 }
 
 /* Let those that were looked at stand for all. */
-static void scale(cost_sums *sums, double factor)
+static void scale(cost_sums *sums, double times)
 {
-    double *each[] = {&sums->files,       &sums->rows,         &sums->whole,
-                      &sums->match_read,  &sums->compute_read, &sums->all_bytes,
-                      &sums->column_file, &sums->column_tax,   &sums->rewritten,
-                      &sums->moved,       &sums->vectors,      &sums->vector_count,
-                      &sums->dead,        &sums->dead_after,   &sums->rest_read};
+    double *each[] = {&sums->files,        &sums->rows,         &sums->match_read,
+                      &sums->compute_read, &sums->all_bytes,    &sums->column_files,
+                      &sums->column_file,  &sums->column_tax,   &sums->holes,
+                      &sums->hole_count,   &sums->dead,         &sums->rewritten_files,
+                      &sums->rewritten,    &sums->moved,        &sums->rest_read,
+                      &sums->vectors,      &sums->vector_count, &sums->dead_after};
     for (size_t i = 0; i < FRZ_ARRAY_COUNT(each); i++) {
-        *each[i] *= factor;
+        *each[i] *= times;
     }
 }
 
-static frz_code look_at_some(cost_work *work, frz_error *err)
+/* As many of the files as may be, evenly spaced. */
+static frz_code choose_some(const cost_work *work, const frz_entry ***out, size_t *count,
+                            frz_error *err)
+{
+    const frz_live_files *files = work->request->files;
+    const frz_entry **some = frz_arena_array(work->arena, SAMPLE_FILES, sizeof *some);
+    if (some == NULL) {
+        return frz_fail_nomem(err, SAMPLE_FILES * sizeof *some);
+    }
+    *count = FRZ_MIN(files->count, (size_t)SAMPLE_FILES);
+    for (size_t i = 0; i < *count; i++) {
+        some[i] = files->entries[i * files->count / *count];
+    }
+    *out = some;
+    return FRZ_OK;
+}
+
+/* times: what those that are looked at stand for. */
+static frz_code look_at_some(cost_work *work, double *times, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     const frz_live_files *files = work->request->files;
-    size_t some = FRZ_MIN(files->count, (size_t)SAMPLE_FILES);
+    const frz_cost_finder *finder = &work->request->finder;
+    const frz_entry **some = NULL;
+    size_t count = 0;
     double all_rows = 0, rows = 0;
     for (size_t i = 0; i < files->count; i++) {
         all_rows += (double)files->entries[i]->record_count;
     }
-    for (size_t i = 0; i < some; i++) {
-        const frz_entry *entry = files->entries[i * files->count / some];
-        FRZ_TRY(look_at(work, entry, err));
-        rows += (double)entry->record_count;
+    FRZ_TRY(choose_some(work, &some, &count, err));
+    if (finder->begin != NULL && !work->request->in_bounds) {
+        FRZ_TRY(finder->begin(finder->ctx, some, count, err));
     }
-    if (rows > 0 && rows < all_rows) {
-        scale(&work->sums, all_rows / rows);
+    for (size_t i = 0; i < count; i++) {
+        FRZ_TRY(look_at(work, some[i], err));
+        rows += (double)some[i]->record_count;
     }
+    *times = rows > 0 && rows < all_rows ? all_rows / rows : 1;
+    scale(&work->sums, *times);
+out:
+    return rc;
+}
+
+/* ---- new rows ---- */
+
+static double bytes_of_row(const cost_work *work, int32_t field_id)
+{
+    const frz_type *schema = work->request->schema->type;
+    int64_t index = frz_type_index_of_id(schema, field_id);
+    if (index < 0) {
+        return 0;
+    }
+    double known = work->looked_at > 0 ? work->row_bytes[index] / work->looked_at : 0;
+    return known > 0 ? known : width_of(schema->fields[index].type);
+}
+
+static frz_code add_inserts(cost_work *work, double times, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const frz_cost_finder *finder = &work->request->finder;
+    frz_cost_inserts inserts = {0};
+    double row = 0;
+    if (finder->insert == NULL || work->request->in_bounds) {
+        return FRZ_OK;
+    }
+    FRZ_TRY(finder->insert(finder->ctx, times, &inserts, err));
+    for (size_t i = 0; i < inserts.column_count; i++) {
+        row += bytes_of_row(work, inserts.columns[i]);
+    }
+    work->inserted = inserts.rows;
+    work->insert_files = inserts.files;
+    work->insert_bytes =
+        inserts.rows * row +
+        inserts.files * overhead_of((double)work->leaves, 1 + inserts.rows * row / GROUP_BYTES);
 out:
     return rc;
 }
@@ -468,35 +604,43 @@ static void add_mode(frz_statement_estimate *out, frz_write_mode mode, bool move
     out->mode_count++;
 }
 
-static void add_update(const cost_work *work, frz_statement_estimate *out)
+/* Of deletion vectors, which are all in one file. */
+static double vector_file_bytes(double vectors, double count)
 {
-    const cost_sums *s = &work->sums;
-    double read = s->match_read + s->compute_read;
-    double new_files = (double)work->partition_count;
-    double groups = 1 + s->moved / GROUP_BYTES;
-    double overhead = new_files * overhead_of((double)work->leaves + 2, groups);
-    double vector_file = s->vector_count > 0 ? VECTOR_FILE_BYTES : 0;
-    add_mode(out, FRZ_MODE_COLUMN_FILE, false, s->files, s->column_file, read,
-             s->column_tax + s->dead);
-    add_mode(out, FRZ_MODE_COPY_ON_WRITE, true, s->files, s->rewritten,
-             s->match_read + s->all_bytes, 0);
-    if (work->request->in_bounds) {
-        add_mode(out, FRZ_MODE_MERGE_ON_READ, true, new_files, 0, read + s->rest_read, 0);
-        return;
-    }
-    add_mode(out, FRZ_MODE_MERGE_ON_READ, true, new_files + (s->vector_count > 0),
-             s->moved + overhead + s->vectors + vector_file, read + s->rest_read,
-             overhead + s->vectors + s->dead_after);
+    return vectors + (count > 0 ? VECTOR_FILE_BYTES : 0);
 }
 
-static void add_delete(const cost_work *work, frz_statement_estimate *out)
+static void add_column_files(const cost_work *work, frz_statement_estimate *out)
 {
     const cost_sums *s = &work->sums;
-    double vector_file = s->vector_count > 0 ? VECTOR_FILE_BYTES : 0;
-    add_mode(out, FRZ_MODE_MERGE_ON_READ, false, s->vector_count > 0, s->vectors + vector_file,
-             s->match_read, s->vectors + s->dead_after);
-    add_mode(out, FRZ_MODE_COPY_ON_WRITE, true, s->files - s->whole, s->rewritten,
-             s->match_read + (s->rewritten > 0 ? s->all_bytes : 0), 0);
+    add_mode(out, FRZ_MODE_COLUMN_FILE, false,
+             s->column_files + (s->hole_count > 0) + work->insert_files,
+             s->column_file + vector_file_bytes(s->holes, s->hole_count) + work->insert_bytes,
+             s->match_read + s->compute_read, s->column_tax + s->holes + s->dead);
+}
+
+static void add_copy_on_write(const cost_work *work, frz_statement_estimate *out)
+{
+    const cost_sums *s = &work->sums;
+    add_mode(out, FRZ_MODE_COPY_ON_WRITE, s->rewritten_files > 0,
+             s->rewritten_files + work->insert_files, s->rewritten + work->insert_bytes,
+             s->match_read + s->all_bytes, 0);
+}
+
+static void add_merge_on_read(const cost_work *work, frz_statement_estimate *out)
+{
+    const cost_sums *s = &work->sums;
+    double read = s->match_read + s->compute_read + s->rest_read;
+    double files = (double)work->partition_count;
+    double overhead = files * overhead_of((double)work->leaves + 2, 1 + s->moved / GROUP_BYTES);
+    if (work->request->in_bounds) { /* at least so much */
+        add_mode(out, FRZ_MODE_MERGE_ON_READ, files > 0, files, 0, read, 0);
+        return;
+    }
+    add_mode(
+        out, FRZ_MODE_MERGE_ON_READ, files > 0, files + (s->vector_count > 0) + work->insert_files,
+        s->moved + overhead + vector_file_bytes(s->vectors, s->vector_count) + work->insert_bytes,
+        read, overhead + s->vectors + s->dead_after);
 }
 
 frz_code frz_cost_estimate(const frz_cost_request *request, frz_arena *arena,
@@ -504,17 +648,30 @@ frz_code frz_cost_estimate(const frz_cost_request *request, frz_arena *arena,
 {
     frz_code rc = FRZ_OK;
     frz_statement_estimate made = {0};
+    double times = 1;
+    size_t columns = request->schema->type->field_count;
     cost_work work = {.request = request, .env = request->table->env, .arena = arena};
+    work.row_bytes = frz_arena_array(arena, columns + 1, sizeof *work.row_bytes);
+    if (work.row_bytes == NULL) {
+        return frz_fail_nomem(err, columns * sizeof *work.row_bytes);
+    }
+    for (size_t i = 0; i < columns; i++) {
+        work.row_bytes[i] = 0;
+    }
     FRZ_TRY(frz_write_reads(&request->table->metadata, &made.reads_per_write, err));
     FRZ_TRY(frz_codec_new(work.env, FRZ_CODEC_ZSTD, 0, &work.codec, err));
     FRZ_TRY(count_leaves(&work, err));
-    FRZ_TRY(look_at_some(&work, err));
-    made.rows = rounded(work.sums.rows);
+    FRZ_TRY(look_at_some(&work, &times, err));
+    FRZ_TRY(add_inserts(&work, times, err));
+    made.rows = rounded(work.sums.rows + work.inserted);
     made.data_files = rounded(work.sums.files);
-    if (request->column_count == 0) {
-        add_delete(&work, &made);
+    if (request->is_delete) {
+        add_merge_on_read(&work, &made);
+        add_copy_on_write(&work, &made);
     } else {
-        add_update(&work, &made);
+        add_column_files(&work, &made);
+        add_copy_on_write(&work, &made);
+        add_merge_on_read(&work, &made);
     }
     *out = made;
 out:

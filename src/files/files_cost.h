@@ -13,19 +13,49 @@ typedef struct frz_cost_column {
     bool is_constant; /* the same value in all rows that match */
 } frz_cost_column;
 
+/* What a statement does to the rows of one data file. */
+typedef struct frz_cost_rows {
+    bool all; /* every live row is updated, or deleted by a DELETE; the lists are empty */
+    frz_row_list updated; /* ascending */
+    frz_row_list removed; /* the same */
+    size_t unstored;      /* columns that the file has to store because it leaves its partition */
+} frz_cost_rows;
+
+/* Rows that a statement inserts. */
+typedef struct frz_cost_inserts {
+    double rows, files;
+    const int32_t *columns; /* that get other values than constants */
+    size_t column_count;
+} frz_cost_inserts;
+
+/* How they are found. */
+typedef struct frz_cost_finder {
+    void *ctx;
+    const frz_type *read_type; /* what finding reads; NULL: nothing */
+    /* The data files that will be asked for, each once, in this order. NULL: it need not know. */
+    frz_code (*begin)(void *ctx, const frz_entry *const *entries, size_t count, frz_error *err);
+    frz_code (*find)(void *ctx, const frz_entry *entry, const frz_live *live, frz_cost_rows *out,
+                     frz_error *err);
+    /* Behind the last one, which with those before it stands for so many times as much. NULL: no
+     * rows are inserted. */
+    frz_code (*insert)(void *ctx, double times, frz_cost_inserts *out, frz_error *err);
+} frz_cost_finder;
+
 typedef struct frz_cost_request {
     const frz_table *table;
     const frz_schema *schema;
-    const frz_live_files *files; /* that may have rows that match */
-    const frz_condition *condition;
+    const frz_live_files *files; /* that may have such rows */
+    frz_cost_finder finder;
+    bool is_delete; /* there are two modes then, else three */
     const frz_cost_column *columns;
-    size_t column_count; /* 0: rows are deleted */
-    const int32_t
-        *reads; /* the fields that the statement reads to compute, besides the condition */
+    size_t column_count;
+    const int32_t *reads; /* the fields that the statement reads to compute, besides those that
+                             finding reads */
     size_t read_count;
-    /* The condition is not evaluated. Column files cost at most what is told then, and if they are
-     * the cheapest they are so whichever rows match: copy-on-write has the same data files to
-     * write, and of merge-on-read only the row group that it reads at least is counted. */
+    /* Of a statement that removes no rows: they are not looked for. Column files cost at most what
+     * is told then, and if they are the cheapest they are so whichever rows are updated:
+     * copy-on-write has the same data files to write, and of merge-on-read only the row group that
+     * it reads at least is counted. */
     bool in_bounds;
 } frz_cost_request;
 

@@ -149,12 +149,32 @@ out:
 
 /* ---- what it costs ---- */
 
+typedef struct delete_finder {
+    const frz_table *table;
+    const frz_condition *condition;
+} delete_finder;
+
+static frz_code find_rows(void *ctx, const frz_entry *entry, const frz_live *live,
+                          frz_cost_rows *out, frz_error *err)
+{
+    const delete_finder *finder = ctx;
+    out->all = finder->condition->filter == NULL;
+    return out->all
+               ? FRZ_OK
+               : frz_match_rows(finder->table, entry, live, finder->condition, &out->removed, err);
+}
+
 static frz_code estimate_of(const frz_table *table, const frz_schema *schema,
                             const frz_live_files *files, const frz_condition *condition,
                             frz_arena *arena, frz_statement_estimate *out, frz_error *err)
 {
+    delete_finder finder = {table, condition};
     const frz_cost_request request = {
-        .table = table, .schema = schema, .files = files, .condition = condition};
+        .table = table,
+        .schema = schema,
+        .files = files,
+        .finder = {.ctx = &finder, .read_type = condition->read_type, .find = find_rows},
+        .is_delete = true};
     return frz_cost_estimate(&request, arena, out, err);
 }
 

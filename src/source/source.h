@@ -149,6 +149,9 @@ void frz_join_forget_marks(frz_join *join);
 frz_code frz_join_rest_open(frz_join *join, frz_error *err);
 frz_code frz_join_rest_next(frz_join *join, struct ArrowArray *out, frz_error *err);
 
+/* A bit for each row of the source. */
+const uint8_t *frz_join_marks(const frz_join *join);
+void frz_join_mark_range(frz_join *join, frz_row_range numbers);
 /* Rows that are selected, all of them found, have used these of the source. */
 void frz_join_mark(frz_join *join, const int64_t *numbers, const uint8_t *selected, int64_t rows);
 

@@ -415,14 +415,31 @@ void frz_joined_reset(const frz_env *env, frz_joined *joined)
     *joined = (frz_joined){0};
 }
 
+static void mark(frz_join *join, int64_t number)
+{
+    join->marked += !frz_bit_get(join->marks, number);
+    frz_bit_set(join->marks, number);
+}
+
 void frz_join_mark(frz_join *join, const int64_t *numbers, const uint8_t *selected, int64_t rows)
 {
     for (int64_t i = 0; i < rows; i++) {
-        if (frz_bit_get(selected, i) && !frz_bit_get(join->marks, numbers[i])) {
-            frz_bit_set(join->marks, numbers[i]);
-            join->marked++;
+        if (frz_bit_get(selected, i)) {
+            mark(join, numbers[i]);
         }
     }
+}
+
+void frz_join_mark_range(frz_join *join, frz_row_range numbers)
+{
+    for (int64_t number = numbers.start; number < numbers.end; number++) {
+        mark(join, number);
+    }
+}
+
+const uint8_t *frz_join_marks(const frz_join *join)
+{
+    return join->marks;
 }
 
 /* ---- what is left ---- */

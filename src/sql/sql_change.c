@@ -5,6 +5,8 @@
 #include "frazil/rows.h"
 #include "sql/sql_internal.h"
 
+/* ---- UPDATE ---- */
+
 static frz_row_source source_of(const sql_rows *rows)
 {
     frz_row_source source = FRZ_ROW_SOURCE_INIT;
@@ -15,10 +17,15 @@ static frz_row_source source_of(const sql_rows *rows)
     return source;
 }
 
+static bool has_source(const sql_statement *statement)
+{
+    return statement->rows.file != NULL || statement->rows.table != NULL;
+}
+
 static frz_code update(frz_catalog *catalog, const sql_statement *statement,
                        const frz_assignment *assignments, frz_commit_report *report, frz_error *err)
 {
-    if (statement->rows.file == NULL && statement->rows.table == NULL) {
+    if (!has_source(statement)) {
         return frz_update_columns(catalog, statement->table, assignments, statement->set_count,
                                   statement->where.text, report, err);
     }
@@ -44,29 +51,6 @@ static frz_code assignments_of(const frz_env *env, const sql_statement *statemen
     return FRZ_OK;
 }
 
-frz_code sql_explain_change(const frz_table *table, const sql_statement *statement,
-                            struct ArrowArrayStream *out, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    frz_assignment *assignments = NULL;
-    frz_statement_estimate estimate;
-    if (statement->rows.file != NULL || statement->rows.table != NULL) {
-        rc = frz_fail(err, FRZ_E_UNSUPPORTED, "unsupported: EXPLAIN of an UPDATE with FROM");
-        goto out;
-    }
-    if (statement->verb == SQL_DELETE) {
-        FRZ_TRY(frz_delete_estimate(table, statement->where.text, &estimate, err));
-    } else {
-        FRZ_TRY(assignments_of(table->env, statement, &assignments, err));
-        FRZ_TRY(frz_update_estimate(table, assignments, statement->set_count, statement->where.text,
-                                    &estimate, err));
-    }
-    FRZ_TRY(sql_explain_modes(table->env, &estimate, out, err));
-out:
-    frz_free(table->env, assignments);
-    return rc;
-}
-
 frz_code sql_update(frz_catalog *catalog, const sql_statement *statement, frz_commit_report *report,
                     frz_error *err)
 {
@@ -79,6 +63,8 @@ frz_code sql_update(frz_catalog *catalog, const sql_statement *statement, frz_co
     frz_free(catalog->env, assignments);
     return rc;
 }
+
+/* ---- MERGE ---- */
 
 static frz_code clause_of(const sql_when *when, frz_arena *arena, frz_merge_clause *out,
                           frz_error *err)
@@ -96,25 +82,97 @@ static frz_code clause_of(const sql_when *when, frz_arena *arena, frz_merge_clau
     return FRZ_OK;
 }
 
+static frz_code clauses_of(const sql_statement *statement, frz_arena *arena,
+                           const frz_merge_clause **out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_merge_clause *clauses = frz_arena_array(arena, statement->when_count, sizeof *clauses);
+    FRZ_TRY(clauses == NULL ? frz_fail_nomem(err, statement->when_count * sizeof *clauses)
+                            : FRZ_OK);
+    for (size_t i = 0; i < statement->when_count; i++) {
+        FRZ_TRY(clause_of(&statement->whens[i], arena, &clauses[i], err));
+    }
+    *out = clauses;
+out:
+    return rc;
+}
+
 frz_code sql_merge(frz_catalog *catalog, const sql_statement *statement, frz_commit_report *report,
                    frz_error *err)
 {
     frz_code rc = FRZ_OK;
     frz_arena arena;
     const frz_row_source source = source_of(&statement->rows);
+    const frz_merge_clause *clauses = NULL;
     frz_arena_init(&arena, catalog->env, FRZ_ARENA_NO_LIMIT);
-    frz_merge_clause *clauses = frz_arena_array(&arena, statement->when_count, sizeof *clauses);
-    FRZ_TRY(clauses == NULL ? frz_fail_nomem(err, statement->when_count * sizeof *clauses)
-                            : FRZ_OK);
-    for (size_t i = 0; i < statement->when_count; i++) {
-        FRZ_TRY(clause_of(&statement->whens[i], &arena, &clauses[i], err));
-    }
+    FRZ_TRY(clauses_of(statement, &arena, &clauses, err));
     FRZ_TRY(frz_merge(catalog, statement->table, statement->table_name, &source,
                       statement->where.text, clauses, statement->when_count, report, err));
 out:
     frz_arena_reset(&arena);
     return rc;
 }
+
+/* ---- EXPLAIN ---- */
+
+static frz_code estimate_update(frz_catalog *catalog, const frz_table *table,
+                                const sql_statement *statement, frz_statement_estimate *out,
+                                frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_assignment *assignments = NULL;
+    const frz_row_source source = source_of(&statement->rows);
+    FRZ_TRY(assignments_of(table->env, statement, &assignments, err));
+    rc = has_source(statement)
+             ? frz_update_from_estimate(catalog, statement->table, statement->table_name,
+                                        assignments, statement->set_count, &source,
+                                        statement->where.text, out, err)
+             : frz_update_estimate(table, assignments, statement->set_count, statement->where.text,
+                                   out, err);
+out:
+    frz_free(table->env, assignments);
+    return rc;
+}
+
+static frz_code estimate_merge(frz_catalog *catalog, const sql_statement *statement,
+                               frz_statement_estimate *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_arena arena;
+    const frz_row_source source = source_of(&statement->rows);
+    const frz_merge_clause *clauses = NULL;
+    frz_arena_init(&arena, catalog->env, FRZ_ARENA_NO_LIMIT);
+    FRZ_TRY(clauses_of(statement, &arena, &clauses, err));
+    FRZ_TRY(frz_merge_estimate(catalog, statement->table, statement->table_name, &source,
+                               statement->where.text, clauses, statement->when_count, out, err));
+out:
+    frz_arena_reset(&arena);
+    return rc;
+}
+
+frz_code sql_explain_change(frz_catalog *catalog, const frz_table *table,
+                            const sql_statement *statement, struct ArrowArrayStream *out,
+                            frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_statement_estimate estimate;
+    if (catalog == NULL && has_source(statement)) {
+        return frz_fail(err, FRZ_E_ARGUMENT,
+                        "a statement with rows from outside is explained through a catalog only");
+    }
+    if (statement->verb == SQL_DELETE) {
+        FRZ_TRY(frz_delete_estimate(table, statement->where.text, &estimate, err));
+    } else if (statement->verb == SQL_MERGE) {
+        FRZ_TRY(estimate_merge(catalog, statement, &estimate, err));
+    } else {
+        FRZ_TRY(estimate_update(catalog, table, statement, &estimate, err));
+    }
+    FRZ_TRY(sql_explain_modes(table->env, &estimate, out, err));
+out:
+    return rc;
+}
+
+/* ---- rows ---- */
 
 frz_code sql_delete(frz_catalog *catalog, const sql_statement *statement, frz_commit_report *report,
                     frz_error *err)

@@ -1,6 +1,7 @@
 /*
  * EXPLAIN SELECT: what a scan would read and what it would leave out at each level, as rows. The
- * plan is gone through, no data file is opened. EXPLAIN UPDATE and DELETE: what each mode costs.
+ * plan is gone through, no data file is opened. EXPLAIN UPDATE, MERGE and DELETE: what each mode
+ * costs.
  */
 #include "frazil/plan.h"
 #include "sql/sql_internal.h"

@@ -137,9 +137,11 @@ frz_code sql_select(const frz_env *env, frz_table *table, const frz_table_view *
 frz_code sql_explain_select(frz_table *table, const frz_table_view *view,
                             const sql_statement *statement, struct ArrowArrayStream *out,
                             frz_error *err);
-/* EXPLAIN of an UPDATE or a DELETE: what each mode would cost, as rows. */
-frz_code sql_explain_change(const frz_table *table, const sql_statement *statement,
-                            struct ArrowArrayStream *out, frz_error *err);
+/* EXPLAIN of an UPDATE, a MERGE or a DELETE: what each mode would cost, as rows. catalog NULL: the
+ * table comes from elsewhere, and rows from outside are an error. */
+frz_code sql_explain_change(frz_catalog *catalog, const frz_table *table,
+                            const sql_statement *statement, struct ArrowArrayStream *out,
+                            frz_error *err);
 frz_code sql_update(frz_catalog *catalog, const sql_statement *statement, frz_commit_report *report,
                     frz_error *err);
 frz_code sql_merge(frz_catalog *catalog, const sql_statement *statement, frz_commit_report *report,

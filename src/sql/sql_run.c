@@ -61,15 +61,18 @@ static frz_code explain_change(frz_catalog *catalog, frz_table *table,
 {
     frz_code rc = FRZ_OK;
     frz_table *loaded = NULL;
-    if (statement->verb != SQL_UPDATE && statement->verb != SQL_DELETE) {
+    if (statement->verb != SQL_UPDATE && statement->verb != SQL_DELETE &&
+        statement->verb != SQL_MERGE) {
         return frz_fail(err, FRZ_E_UNSUPPORTED,
-                        "unsupported: EXPLAIN of anything but SELECT, UPDATE and DELETE");
+                        "unsupported: EXPLAIN of anything but SELECT, UPDATE, MERGE and DELETE");
     }
     if (table == NULL) {
         FRZ_TRY(frz_catalog_load_table(catalog, statement->table, &loaded, err));
         table = loaded;
+    } else {
+        catalog = NULL;
     }
-    FRZ_TRY(sql_explain_change(table, statement, &out->rows, err));
+    FRZ_TRY(sql_explain_change(catalog, table, statement, &out->rows, err));
     out->kind = FRZ_SQL_ROWS;
 out:
     frz_table_unref(loaded);

@@ -81,11 +81,11 @@ static uint64_t race(fixture *f, const update *mine, const update *theirs)
     return created;
 }
 
-static void set_mode(fixture *f, const char *mode)
+static void set_mode(fixture *f, const char *statement, const char *mode)
 {
     char sql[128];
-    snprintf(sql, sizeof sql, "ALTER TABLE " NAME " SET TBLPROPERTIES ('write.update.mode' = '%s')",
-             mode);
+    snprintf(sql, sizeof sql, "ALTER TABLE " NAME " SET TBLPROPERTIES ('write.%s.mode' = '%s')",
+             statement, mode);
     run_sql(f, f->inner, sql);
 }
 
@@ -103,7 +103,7 @@ static void race_of(void **state, const char *mode, race_update mine, race_updat
     fixture f;
     two_files(&f, state);
     if (mode != NULL) {
-        set_mode(&f, mode);
+        set_mode(&f, "update", mode);
     }
     update m = one_update(&f, mine.column, mine.text, mine.condition, mine.number);
     update t = one_update(&f, theirs.column, theirs.text, theirs.condition, theirs.number);
@@ -236,6 +236,148 @@ static void race__a_type_that_grew_computes_again(void **state)
     f.rival = rival_by_text;
     f.rival_sql = "ALTER TABLE " NAME " ALTER COLUMN m TYPE decimal(12, 2)";
     assert_int_equal(race(&f, &mine, NULL), 1 + 2);
+    fixture_close(&f);
+}
+
+/* ---- MERGE ---- */
+
+static void put_row(fixture *f, int64_t id, int64_t n, int64_t row_id, int64_t sequence)
+{
+    model *m = &f->now;
+    m->rows = realloc(m->rows, (m->count + 1) * sizeof *m->rows);
+    assert_non_null(m->rows);
+    model_row *row = &m->rows[m->count++];
+    *row = (model_row){.row_id = row_id, .last_updated = sequence};
+    for (int c = 0; c < COL_MOST; c++) {
+        row->values[c] = model_null();
+    }
+    row->values[COL_ID] = model_long(id);
+    row->values[COL_N] = model_long(n);
+}
+
+/* Merge rows 5, 6, 30 and 31, n of which is 50 and so on, overtaken by another statement. Returns
+ * as race() does; the model does not follow. */
+static uint64_t race_merge(fixture *f, const char *mode, const char *theirs,
+                           frz_commit_report *report)
+{
+    static const int64_t ids[] = {5, 6, 30, 31};
+    model_row rows[4] = {{.row_id = 0}};
+    char sql[400];
+    frz_env_counters counters;
+    for (size_t i = 0; i < 4; i++) {
+        for (int c = 0; c < COL_MOST; c++) {
+            rows[i].values[c] = model_null();
+        }
+        rows[i].values[COL_ID] = model_long(ids[i]);
+        rows[i].values[COL_N] = model_long(50 + (int64_t)i);
+    }
+    set_mode(f, "merge", mode);
+    snprintf(sql, sizeof sql,
+             "MERGE INTO " NAME " USING '%s' src ON t.id = src.id WHEN MATCHED THEN UPDATE SET n = "
+             "src.n WHEN NOT MATCHED THEN INSERT (id, n) VALUES (src.id, src.n)",
+             write_file(f, rows, 4, 3, true));
+    f->rival = rival_by_text;
+    f->rival_sql = theirs;
+    *report = run_sql(f, &f->outer, sql);
+    frz_env_counters_get(f->env, &counters);
+    assert_int_equal(report->attempts, 2);
+    assert_null(f->rival);
+    return counters.files_created - f->files_then;
+}
+
+/* The model's rows after it, if new ones are inserted. */
+static void follow_merge(fixture *f, const frz_commit_report *report, int64_t first_row_id)
+{
+    f->sequence++;
+    for (int64_t i = 0; i < 2; i++) {
+        f->now.rows[5 + i].values[COL_N] = model_long(50 + i);
+        f->now.rows[5 + i].last_updated = f->sequence;
+        put_row(f, 30 + i, 52 + i, first_row_id + i, f->sequence);
+    }
+    assert_int_equal(report->rows, 4);
+    assert_int_equal(report->rows_inserted, 2);
+    assert_int_equal(report->source_unmatched, 2);
+    remember(f, report->snapshot_id);
+    check_table(f, true);
+}
+
+/* Mine is in one data file, theirs in the other. */
+static void race__a_merge_keeps_what_it_made_of_other_files(void **state)
+{
+    static const struct {
+        const char *mode;
+        uint64_t again; /* files besides root and metadata */
+        int64_t first_row_id;
+    } modes[] = {{"column-file", 0, 20}, {"copy-on-write", 0, 30}, {"merge-on-read", 1, 20}};
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(modes); i++) {
+        fixture f;
+        frz_commit_report report;
+        two_files(&f, state);
+        update theirs = one_update(&f, "d", "id / 4", "id >= %lld", 15);
+        uint64_t created = race_merge(&f, modes[i].mode, theirs.sql, &report);
+        assert_int_equal(created, 2 + modes[i].again);
+        assert_int_equal(model_update(&f.now, &theirs, f.sequence), 5);
+        follow_merge(&f, &report, modes[i].first_row_id);
+        fixture_close(&f);
+    }
+}
+
+/* They have changed what it assigns: it is computed again, but what it inserts stays. */
+static void race__a_merge_keeps_rows_that_it_inserts(void **state)
+{
+    fixture f;
+    frz_commit_report report;
+    two_files(&f, state);
+    update theirs = one_update(&f, "n", "7", "id < %lld", 15);
+    assert_int_equal(race_merge(&f, "column-file", theirs.sql, &report), 2 + 1);
+    assert_int_equal(model_update(&f.now, &theirs, f.sequence), 15);
+    follow_merge(&f, &report, 20);
+    fixture_close(&f);
+}
+
+/* They have inserted a row that it would have: it is updated. */
+static void race__a_merge_inserts_no_row_twice(void **state)
+{
+    fixture f;
+    frz_commit_report report;
+    two_files(&f, state);
+    assert_int_equal(
+        race_merge(&f, "column-file", "INSERT INTO " NAME " (id, n) VALUES (30, 1)", &report),
+        2 + 2);
+    f.sequence++;
+    put_row(&f, 30, 52, 20, f.sequence);
+    put_row(&f, 31, 53, 21, f.sequence);
+    for (int64_t i = 0; i < 2; i++) {
+        f.now.rows[5 + i].values[COL_N] = model_long(50 + i);
+        f.now.rows[5 + i].last_updated = f.sequence;
+    }
+    assert_int_equal(report.rows, 4);
+    assert_int_equal(report.rows_inserted, 1);
+    assert_int_equal(report.source_unmatched, 1);
+    remember(&f, report.snapshot_id);
+    check_table(&f, true);
+    fixture_close(&f);
+}
+
+/* They have deleted a row that it has updated: it is inserted. */
+static void race__a_merge_inserts_what_has_gone(void **state)
+{
+    fixture f;
+    frz_commit_report report;
+    two_files(&f, state);
+    race_merge(&f, "column-file", "DELETE FROM " NAME " WHERE id = 6", &report);
+    f.sequence++;
+    f.now.rows[5].values[COL_N] = model_long(50);
+    f.now.rows[5].last_updated = f.sequence;
+    put_row(&f, 6, 51, 20, f.sequence);
+    f.now.rows[6] = f.now.rows[--f.now.count]; /* in the place of the one that has gone */
+    put_row(&f, 30, 52, 21, f.sequence);
+    put_row(&f, 31, 53, 22, f.sequence);
+    assert_int_equal(report.rows, 4);
+    assert_int_equal(report.rows_inserted, 3);
+    assert_int_equal(report.source_unmatched, 3);
+    remember(&f, report.snapshot_id);
+    check_table(&f, true);
     fixture_close(&f);
 }
 
@@ -523,6 +665,10 @@ int main(void)
         TEST_WITH_ENV(race__a_rewritten_file_is_made_again_of_a_changed_one),
         TEST_WITH_ENV(race__rows_that_moved_are_kept_if_others_changed),
         TEST_WITH_ENV(race__rows_that_moved_are_moved_again_if_some_changed),
+        TEST_WITH_ENV(race__a_merge_keeps_what_it_made_of_other_files),
+        TEST_WITH_ENV(race__a_merge_keeps_rows_that_it_inserts),
+        TEST_WITH_ENV(race__a_merge_inserts_no_row_twice),
+        TEST_WITH_ENV(race__a_merge_inserts_what_has_gone),
         TEST_WITH_ENV(race__a_name_that_is_gone_is_an_error),
         TEST_WITH_ENV(race__a_column_is_renamed_after_an_update),
         TEST_WITH_ENV(race__compaction_goes_on_after_a_type_grew),
