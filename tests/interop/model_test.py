@@ -79,21 +79,30 @@ class Model:
         return {"long": number, "double": number / 4, "string": "v" * (number % 3) + str(number)}[kind]
 
     def table(self, count):
-        rows = []
-        for _ in range(count):
-            row = {name: self.value(kind) for name, kind in self.columns.items()}
-            row["k"] = self.next_k
-            self.next_k += 1
-            self.rows[row["k"]] = dict(row)
-            rows.append(row)
+        rows = self.random_rows(self.fresh(count))
+        self.rows.update({row["k"]: dict(row) for row in rows})
+        return self.arrow(rows)
+
+    def fresh(self, count):
+        self.next_k += count
+        return range(self.next_k - count, self.next_k)
+
+    def random_rows(self, keys):
+        return [{name: self.value(kind) for name, kind in self.columns.items()} | {"k": k}
+                for k in keys]
+
+    def arrow(self, rows):
         schema = pa.schema([(name, TYPES[kind]) for name, kind in self.columns.items()])
         return pa.Table.from_pylist(rows, schema=schema)
 
-    def file(self, count):
+    def write(self, table):
         path = self.folder / f"{self.files}.parquet"
         self.files += 1
-        pq.write_table(self.table(count), path, row_group_size=3)
+        pq.write_table(table, path, row_group_size=3)
         return str(path)
+
+    def file(self, count):
+        return self.write(self.table(count))
 
     def scan(self, *options):
         text = self.place.run("scan", "db.t", "--with-lineage", "--format", "jsonl", *options)
@@ -167,8 +176,8 @@ class Model:
 
     def mode(self):
         """One of its own for each kind of statement."""
-        statement = self.random.choice(["update", "delete"])
-        modes = ["copy-on-write", "merge-on-read", "auto"] + ["column-file"] * (statement == "update")
+        statement = self.random.choice(["update", "delete", "merge"])
+        modes = ["copy-on-write", "merge-on-read", "auto"] + ["column-file"] * (statement != "delete")
         self.sql(f"ALTER TABLE db.t SET TBLPROPERTIES "
                  f"('write.{statement}.mode' = '{self.random.choice(modes)}')")
 
@@ -182,6 +191,10 @@ class Model:
         path = self.file(self.random.randint(1, 9))
         self.story.append(f"append {path}")
         self.place.run("append", "db.t", path)
+        self.learn(before)
+
+    def learn(self, before):
+        """Rows that were not there before have row ids that no other has."""
         number = self.newest()["sequence_number"]
         ids = {row["k"]: row["_row_id"] for row in self.scan()}
         given = {row["_row_id"] for k, row in self.rows.items() if k in before}
@@ -189,6 +202,27 @@ class Model:
             assert ids[k] not in given, self.story
             given.add(ids[k])
             self.rows[k].update({"_row_id": ids[k], "_last_updated_sequence_number": number})
+
+    def merge(self):
+        """Some rows are updated, or deleted where the new value is null; new ones are inserted."""
+        by, rest = self.random.randint(2, 6), self.random.randint(0, 5)
+        name = self.random.choice([c for c in self.columns if c != "k"])
+        old = [k for k in self.rows if k % by == rest]
+        rows = self.random_rows([*old, *self.fresh(self.random.randint(0, 4))])
+        self.random.shuffle(rows)
+        self.sql(f"MERGE INTO db.t USING '{self.write(self.arrow(rows))}' s ON t.k = s.k "
+                 f"WHEN MATCHED AND s.{name} IS NULL THEN DELETE "
+                 f"WHEN MATCHED THEN UPDATE SET {name} = s.{name} WHEN NOT MATCHED THEN INSERT *")
+        before, number = set(self.rows), self.newest()["sequence_number"]
+        for row in rows:
+            k = row["k"]
+            if k not in before:
+                self.rows[k] = row
+            elif row[name] is None:
+                del self.rows[k]
+            else:
+                self.rows[k].update({name: row[name], "_last_updated_sequence_number": number})
+        self.learn(before)
 
     def compact(self):
         self.story.append("compact")
@@ -240,7 +274,7 @@ class Model:
                 del row[name]
 
     def step(self):
-        steps = [self.update] * 6 + [self.delete] * 2 + [self.append] * 2 + [self.mode] * 3 + [
+        steps = [self.update] * 6 + [self.delete] * 2 + [self.append] * 2 + [self.merge] * 3 + [self.mode] * 3 + [
             self.compact, self.expire, self.leaves, self.add_column, self.rename_column, self.drop_column]
         self.random.choice(steps)()
         self.check()

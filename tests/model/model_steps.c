@@ -28,8 +28,7 @@ void model_begin(fixture *f)
     import_rows(f, ends, files, ids, metrics[random_below(&f->random, 5)]);
 }
 
-/* The statement was run: a snapshot came of it if it concerned rows. */
-static void follow(fixture *f, const frz_commit_report *report, int64_t rows)
+void model_follow(fixture *f, const frz_commit_report *report, int64_t rows)
 {
     assert_model(f, report->rows == rows, "expected %lld rows, found %lld", (long long)rows,
                  (long long)report->rows);
@@ -128,41 +127,40 @@ static void step_delete(fixture *f, frz_catalog *catalog)
         condition_text(&f->now, condition, number, sql + len, sizeof sql - len);
     }
     frz_commit_report report = run_sql(f, catalog, sql);
-    follow(f, &report, model_delete(&f->now, condition, number) + f->wrong);
+    model_follow(f, &report, model_delete(&f->now, condition, number) + f->wrong);
 }
-
-/* One batch. */
-typedef struct one_batch {
-    fixture *f;
-    const frz_type *type;
-    struct ArrowArray batch;
-} one_batch;
 
 static frz_code batch_schema(void *ctx, struct ArrowSchema *out, frz_error *err)
 {
-    const one_batch *b = ctx;
+    const model_batch *b = ctx;
     return frz_type_to_arrow(b->f->env, b->type, out, err);
 }
 
 static frz_code batch_next(void *ctx, struct ArrowArray *out, frz_error *err)
 {
-    one_batch *b = ctx;
+    model_batch *b = ctx;
     (void)err;
-    if (b->batch.release == NULL) {
+    if (b->array.release == NULL) {
         return FRZ_END;
     }
-    frz_array_move(&b->batch, out);
+    frz_array_move(&b->array, out);
     return FRZ_OK;
 }
 
 static void batch_release(void *ctx)
 {
-    one_batch *b = ctx;
-    frz_array_release(&b->batch);
+    model_batch *b = ctx;
+    frz_array_release(&b->array);
 }
 
-/* The values that a row lacks which is written without their columns. */
-static void fill_in(const model *m, const column_set *set, model_row *row)
+void model_stream(model_batch *batch, struct ArrowArrayStream *out)
+{
+    static const frz_stream_ops ops = {batch_schema, batch_next, batch_release};
+    fixture *f = batch->f;
+    assert_ok(frz_stream_make(f->env, &ops, batch, out, &f->err), &f->err);
+}
+
+void model_fill_in(const model *m, const column_set *set, model_row *row)
 {
     bool given[COL_MOST] = {false};
     for (size_t k = 0; k < set->count; k++) {
@@ -175,20 +173,9 @@ static void fill_in(const model *m, const column_set *set, model_row *row)
     }
 }
 
-/* Put rows that were just committed among the others, in order of their ids: they have the last
- * row ids that were given. */
-static void model_insert(fixture *f, const column_set *set, model_row *rows, size_t count)
+void model_put(model *m, const model_row *rows, size_t count)
 {
-    frz_table *table = NULL;
-    model *m = &f->now;
     size_t at = m->count;
-    assert_ok(frz_catalog_load_table(&f->outer, NAME, &table, &f->err), &f->err);
-    for (size_t i = 0; i < count; i++) {
-        rows[i].row_id = table->metadata.next_row_id - (int64_t)(count - i);
-        rows[i].last_updated = f->sequence + 1;
-        fill_in(m, set, &rows[i]);
-    }
-    frz_table_unref(table);
     while (at > 0 && count > 0 && m->rows[at - 1].values[COL_ID].i > rows[0].values[COL_ID].i) {
         at--;
     }
@@ -197,6 +184,20 @@ static void model_insert(fixture *f, const column_set *set, model_row *rows, siz
     memmove(m->rows + at + count, m->rows + at, (m->count - at) * sizeof *m->rows);
     memcpy(m->rows + at, rows, count * sizeof *rows);
     m->count += count;
+}
+
+/* Rows that were just appended have the last row ids that were given. */
+static void model_append(fixture *f, const column_set *set, model_row *rows, size_t count)
+{
+    frz_table *table = NULL;
+    assert_ok(frz_catalog_load_table(&f->outer, NAME, &table, &f->err), &f->err);
+    for (size_t i = 0; i < count; i++) {
+        rows[i].row_id = table->metadata.next_row_id - (int64_t)(count - i);
+        rows[i].last_updated = f->sequence + 1;
+        model_fill_in(&f->now, set, &rows[i]);
+    }
+    frz_table_unref(table);
+    model_put(&f->now, rows, count);
 }
 
 /* The id and most of the others. */
@@ -212,9 +213,9 @@ static column_set random_columns(fixture *f)
 }
 
 static void make_batch(fixture *f, const column_set *set, model_row *rows, size_t count,
-                       one_batch *out)
+                       model_batch *out)
 {
-    *out = (one_batch){.f = f, .type = rows_type(f, set, false)};
+    *out = (model_batch){.f = f, .type = rows_type(f, set, false)};
     for (size_t i = 0; i < count; i++) {
         rows[i] = (model_row){.row_id = 0};
         for (size_t k = 0; k < set->count; k++) {
@@ -223,15 +224,14 @@ static void make_batch(fixture *f, const column_set *set, model_row *rows, size_
         }
         f->next_id++;
     }
-    build_rows(f, out->type, set, rows, count, &out->batch);
+    build_rows(f, out->type, set, rows, count, &out->array);
 }
 
 static void step_insert(fixture *f, frz_catalog *catalog)
 {
-    static const frz_stream_ops ops = {batch_schema, batch_next, batch_release};
     char text[96];
     model_row rows[MOST_INSERTED];
-    one_batch batch;
+    model_batch batch;
     frz_commit_report report = {0};
     struct ArrowArrayStream stream = {0};
     column_set set = random_columns(f);
@@ -240,12 +240,12 @@ static void step_insert(fixture *f, frz_catalog *catalog)
              (long long)f->next_id);
     note(f, text);
     make_batch(f, &set, rows, count, &batch);
-    assert_ok(frz_stream_make(f->env, &ops, &batch, &stream, &f->err), &f->err);
+    model_stream(&batch, &stream);
     frz_code rc = frz_append_stream(catalog, NAME, &stream, NULL, &report, &f->err);
     stream.release(&stream);
     assert_model(f, rc == FRZ_OK, "append: %s", f->err.message);
-    model_insert(f, &set, rows, count);
-    follow(f, &report, (int64_t)count);
+    model_append(f, &set, rows, count);
+    model_follow(f, &report, (int64_t)count);
 }
 
 /* ---- columns ---- */
@@ -368,6 +368,12 @@ static void step_property(fixture *f, frz_catalog *catalog)
         "'write.update.mode' = 'copy-on-write'",
         "'write.update.mode' = 'merge-on-read'",
         "'write.update.mode' = 'auto'",
+        "'write.merge.mode' = 'column-file'",
+        "'write.merge.mode' = 'copy-on-write'",
+        "'write.merge.mode' = 'merge-on-read'",
+        "'write.merge.mode' = 'auto'",
+        "'write.auto.reads-per-write' = '0'",
+        "'write.auto.reads-per-write' = '100000'",
         "'write.delete.mode' = 'copy-on-write'",
         "'write.delete.mode' = 'merge-on-read'",
         "'write.root-manifest.max-entries' = '0'",
@@ -394,8 +400,8 @@ static void step_property(fixture *f, frz_catalog *catalog)
 static void rival_at_random(fixture *f)
 {
     static void (*const steps[])(fixture *, frz_catalog *) = {
-        step_update, step_update,  step_update,     step_delete,
-        step_insert, step_compact, step_add_column, step_expire,
+        step_update,  step_update,     step_update, step_delete,       step_insert,
+        step_compact, step_add_column, step_expire, model_update_from, model_merge,
     };
     note(f, "and before it:");
     steps[random_below(&f->random, FRZ_ARRAY_COUNT(steps))](f, f->inner);
@@ -405,7 +411,8 @@ static void rival_at_random(fixture *f)
 static void step_overtaken(fixture *f, frz_catalog *catalog)
 {
     static void (*const steps[])(fixture *, frz_catalog *) = {
-        step_update, step_update, step_delete, step_insert, step_compact, step_expire,
+        step_update,  step_update, step_delete,       step_insert,
+        step_compact, step_expire, model_update_from, model_merge,
     };
     f->rival = rival_at_random;
     steps[random_below(&f->random, FRZ_ARRAY_COUNT(steps))](f, catalog);
@@ -422,9 +429,10 @@ typedef struct step_kind {
 void model_step(fixture *f)
 {
     static const step_kind kinds[] = {
-        {step_update, 8},  {step_overtaken, 5},  {step_delete, 3},   {step_insert, 3},
-        {step_compact, 2}, {step_add_column, 1}, {step_rename, 1},   {step_drop, 1},
-        {step_expire, 1},  {step_orphans, 1},    {step_property, 2}, {step_failure, 1},
+        {step_update, 8},   {step_overtaken, 6},  {step_delete, 3},       {step_insert, 3},
+        {step_compact, 2},  {step_add_column, 1}, {step_rename, 1},       {step_drop, 1},
+        {step_expire, 1},   {step_orphans, 1},    {model_update_from, 3}, {model_merge, 4},
+        {step_property, 3}, {step_failure, 1},
     };
     int64_t all = 0;
     for (size_t i = 0; i < FRZ_ARRAY_COUNT(kinds); i++) {
