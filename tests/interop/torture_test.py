@@ -21,6 +21,7 @@ ROWS = 400
 OWN = 1_000_000  # numbers of rows that each writer may add
 CONFLICT = 4  # status of a command that other writers were first at too often
 MODES = {"write.update.mode": ["auto", "column-file", "copy-on-write", "merge-on-read"],
+         "write.merge.mode": ["auto", "column-file", "copy-on-write", "merge-on-read"],
          "write.delete.mode": ["auto", "copy-on-write", "merge-on-read"],
          "write.root-manifest.max-entries": ["0", "4", "512"]}
 
