@@ -3,12 +3,12 @@
  * rows, a sum over all lengths and numbers that came out, and the least milliseconds of the
  * processor that a run took, of which those of opening.
  */
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "../cli/cli_memory.h"
 #include "frazil/frazil.h"
 
 static double now_ms(void)
@@ -103,8 +103,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: avro_bench FILE RUNS [COLUMN...]\n");
         return 2;
     }
-    mallopt(M_MMAP_THRESHOLD, 64 << 20); /* as the command does: keep freed memory */
-    mallopt(M_TRIM_THRESHOLD, 64 << 20);
+    cli_memory_keep();
     check(frz_env_new(&opts, &env, &err), &err);
     for (int run = 0; run < atoi(argv[2]); run++) {
         figures now = read_once(env, argv[1], (const char *const *)argv + 3, (size_t)argc - 3);

@@ -9,13 +9,13 @@
  * printed for each pair of reads: seconds and seconds of work of the one, then of the other. The
  * first pair, in which memory is taken and footers are parsed, is left out.
  */
-#include <malloc.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "../cli/cli_memory.h"
 #include "frazil/frazil.h"
 
 static double now(clockid_t clock)
@@ -216,9 +216,7 @@ int main(int argc, char **argv)
     }
     from.columns = argc > 3 ? (const char *const *)argv + 3 : NULL;
     from.column_count = (size_t)argc - 3;
-    mallopt(M_MMAP_THRESHOLD, 64 << 20); /* as the command does */
-    mallopt(M_TRIM_THRESHOLD, 64 << 20);
-    mallopt(M_ARENA_MAX, 1);
+    cli_memory_keep();
     check(frz_env_new(&opts, &env, &err), &err);
     source other = from;
     open_source(env, argv[2], &from);

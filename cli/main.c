@@ -4,12 +4,12 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "cli.h"
+#include "cli_memory.h"
 
 static frz_code open_environment(cli_context *context, frz_error *err)
 {
@@ -107,19 +107,10 @@ static void keep_descriptors(void)
     }
 }
 
-/* Buffers of a batch come and go many times a second: giving them back to the system and faulting
- * their pages in again would cost more than decoding into them. */
-static void keep_freed_memory(void)
-{
-    (void)mallopt(M_MMAP_THRESHOLD, 64 << 20);
-    (void)mallopt(M_TRIM_THRESHOLD, 64 << 20);
-    (void)mallopt(M_ARENA_MAX, 1); /* else each thread keeps its own */
-}
-
 int main(int argc, char **argv)
 {
     keep_descriptors();
-    keep_freed_memory();
+    cli_memory_keep();
     frz_error err = {0};
     cli_args args = {0};
     frz_code rc = cli_args_parse(argc, argv, &args, &err);
