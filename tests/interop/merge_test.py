@@ -14,6 +14,7 @@ from pyiceberg.schema import Schema
 from pyiceberg.transforms import IdentityTransform
 
 from changes_model import check_by_id
+from delete_tables import DeleteTable, field_id
 from frazil import BUILD, ROW_ID, UPDATED, Warehouse
 
 NAME = "db.t"
@@ -250,6 +251,49 @@ def test_partitions(warehouse, tmp_path, mode):
         warehouse, f"MERGE INTO {NAME} USING '{bad}' s ON t.id = s.id + 1000 "
                    "WHEN NOT MATCHED THEN INSERT (day) VALUES (1)")
     warehouse.run("validate", NAME)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_rows_that_delete_files_delete_are_not_there(warehouse, tmp_path, mode):
+    """Of a table of version 2 that was upgraded, by position and by v. They are no match, stay
+    deleted where others of their file go or change, and do not take rows that get their values."""
+    old = DeleteTable(tmp_path / "old", [(1, "id", "long"), (2, "v", "long")])
+    schema = pa.schema([pa.field(n, pa.int64(), True, field_id(i)) for n, i in (("id", 1), ("v", 2))])
+    rows = {i: i for i in range(60)}
+    files = [old.append(pa.table({"id": ids, "v": ids}, schema))
+             for ids in (range(0, 20), range(20, 40), range(40, 60))]
+    old.commit()
+    old.delete_positions([(files[0], 3), (files[1], 5), (files[2], 0)])
+    old.delete_equal(pa.table({"v": [7, 30, 50]}, schema.remove(0)), [2])
+    old.commit()
+    gone = [3, 25, 40, 7, 30, 50]
+    rows = {i: v for i, v in rows.items() if i not in gone}
+    warehouse.run("import", "db.other", str(next((old.folder / "data").glob("*-data.parquet"))))
+    warehouse.run("register", NAME, str(old.folder))
+    warehouse.run("upgrade", NAME, "--to", "4")
+    set_mode(warehouse, mode)
+
+    def merge(source, **counts):
+        path = write(tmp_path, "s.parquet", pa.table({k: list(source.values()) if k == "v" else list(source)
+                                                      for k in ("id", "v")}))
+        report = warehouse.sql(
+            f"MERGE INTO {NAME} USING '{path}' s ON t.id = s.id WHEN MATCHED AND s.v < 0 THEN DELETE "
+            "WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED AND s.v >= 0 THEN INSERT *")
+        assert {k: report[k] for k in counts} == counts
+        for i, v in source.items():
+            rows[i] = v
+            if v < 0:
+                del rows[i]
+        assert {r["id"]: r["v"] for r in scan(warehouse)} == rows
+        assert len(scan(warehouse)) == len(rows)
+        warehouse.run("validate", NAME)
+
+    # in one file rows only go, in another they change, one row gets a value that was deleted
+    merge({5: -1, 26: 7, 27: 1, 3: 300, 25: 301, 7: 302}, rows=6, rows_inserted=3, rows_deleted=1)
+    merge({6: -1, 45: 50, 26: 8}, rows=3, rows_inserted=0, rows_deleted=1)
+    merge({i: -1 for i in range(20) if i in rows}, rows_inserted=0)
+    warehouse.run("compact", NAME)
+    assert {r["id"]: r["v"] for r in scan(warehouse)} == rows
 
 
 @pytest.mark.parametrize("text,message", [
