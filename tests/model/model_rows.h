@@ -9,6 +9,7 @@
 
 #include "frazil/frazil.h"
 #include "type/type_value.h"
+#include "unit/test_random.h"
 #include "unit/test_support.h"
 
 /* Columns of every table, then those that are added later. */
@@ -237,24 +238,9 @@ static inline model_value model_read(model_kind kind, const struct ArrowArray *a
     return value;
 }
 
-/* ---- random numbers from a fixed seed (xorshift) ---- */
+/* ---- random rows ---- */
 
-typedef struct model_random {
-    uint64_t state;
-} model_random;
-
-static inline uint64_t random_next(model_random *r)
-{
-    r->state ^= r->state << 13;
-    r->state ^= r->state >> 7;
-    r->state ^= r->state << 17;
-    return r->state * UINT64_C(2685821657736338717);
-}
-
-static inline int64_t random_below(model_random *r, int64_t end)
-{
-    return (int64_t)((random_next(r) >> 20) % (uint64_t)end);
-}
+typedef test_random model_random;
 
 static inline model_value random_value(model_random *r, int column, int64_t id)
 {

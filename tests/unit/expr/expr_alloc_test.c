@@ -45,7 +45,7 @@ out:
 static frz_code use_all(const frz_env *env, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    model_random random = {7};
+    test_random random = {7};
     model_batch batch = {.env = (frz_env *)(uintptr_t)env};
     frz_builder *builder = NULL;
     frz_field fields[MODEL_COLUMNS] = {0};

@@ -8,26 +8,8 @@
 #include <math.h>
 
 #include "expr/expr_internal.h"
+#include "unit/test_random.h"
 #include "unit/test_support.h"
-
-/* ---- chance ---- */
-
-typedef struct model_random {
-    uint64_t state;
-} model_random;
-
-static inline uint64_t model_next(model_random *r)
-{
-    r->state ^= r->state << 13;
-    r->state ^= r->state >> 7;
-    r->state ^= r->state << 17;
-    return r->state * UINT64_C(0x2545F4914F6CDD1D);
-}
-
-static inline int model_below(model_random *r, int n)
-{
-    return (int)((model_next(r) >> 33) % (uint64_t)n);
-}
 
 /* ---- batches ---- */
 
@@ -82,42 +64,42 @@ static inline void model_batch_reset(model_batch *batch)
     frz_arena_reset(&batch->arena);
 }
 
-static inline int64_t model_integer(model_random *r, bool wide)
+static inline int64_t model_integer(test_random *r, bool wide)
 {
     static const int64_t narrow[] = {0, 1, -1, INT32_MAX, INT32_MIN, 7};
     static const int64_t extremes[] = {INT64_MAX, INT64_MIN, INT64_C(1) << 53, 0, INT32_MAX, -3};
-    if (model_below(r, 8) == 0) {
-        return wide ? extremes[model_below(r, 6)] : narrow[model_below(r, 6)];
+    if (random_int(r, 8) == 0) {
+        return wide ? extremes[random_int(r, 6)] : narrow[random_int(r, 6)];
     }
-    return model_below(r, 21) - 10;
+    return random_int(r, 21) - 10;
 }
 
-static inline double model_double(model_random *r)
+static inline double model_double(test_random *r)
 {
     static const double extremes[] = {0.0, -0.0, 1e300, -1e-300, 0x1p53, 0.1};
-    switch (model_below(r, 10)) {
+    switch (random_int(r, 10)) {
     case 0:
         return (double)NAN;
     case 1:
-        return model_below(r, 2) == 0 ? (double)INFINITY : -(double)INFINITY;
+        return random_int(r, 2) == 0 ? (double)INFINITY : -(double)INFINITY;
     case 2:
-        return extremes[model_below(r, 6)];
+        return extremes[random_int(r, 6)];
     default:
-        return (model_below(r, 41) - 20) / 4.0;
+        return (random_int(r, 41) - 20) / 4.0;
     }
 }
 
-static inline frz_str model_text(model_random *r)
+static inline frz_str model_text(test_random *r)
 {
     static const char *const texts[] = {"",   "a",  "ab", "abc", "b%", "_",
                                         "Aß", "ßa", "zz", "ab%", "aa", "\xE2\x82\xAC"};
-    return frz_str_from(texts[model_below(r, 12)]);
+    return frz_str_from(texts[random_int(r, 12)]);
 }
 
 /* few_kinds: values from a small range, as data sorted by a column has. */
-static inline frz_value model_value(model_random *r, const frz_type *type)
+static inline frz_value model_value(test_random *r, const frz_type *type)
 {
-    frz_value v = {.type = type, .is_null = model_below(r, 6) == 0};
+    frz_value v = {.type = type, .is_null = random_int(r, 6) == 0};
     switch (type->id) {
     case FRZ_TYPE_INT:
         v.as.i32 = (int32_t)model_integer(r, false);
@@ -132,36 +114,36 @@ static inline frz_value model_value(model_random *r, const frz_type *type)
         v.as.f64 = model_double(r);
         break;
     case FRZ_TYPE_DECIMAL:
-        v.as.i128 = model_below(r, 10) == 0 ? expr_power_of_ten(type->precision) - 1
-                                            : (model_below(r, 41) - 20) * 25;
+        v.as.i128 = random_int(r, 10) == 0 ? expr_power_of_ten(type->precision) - 1
+                                           : (random_int(r, 41) - 20) * 25;
         break;
     case FRZ_TYPE_STRING:
     case FRZ_TYPE_BINARY:
         v.as.bytes = model_text(r);
         break;
     case FRZ_TYPE_BOOLEAN:
-        v.as.boolean = model_below(r, 2) == 0;
+        v.as.boolean = random_int(r, 2) == 0;
         break;
     case FRZ_TYPE_DATE:
-        v.as.i32 = model_below(r, 5) - 2;
+        v.as.i32 = random_int(r, 5) - 2;
         break;
     default:
-        v.as.i64 = (model_below(r, 9) - 4) * INT64_C(43200000000);
+        v.as.i64 = (random_int(r, 9) - 4) * INT64_C(43200000000);
         break;
     }
     return v;
 }
 
 /* New rows; the columns begin somewhere inside their buffers. */
-static inline void model_fill(model_batch *batch, model_random *r, int64_t rows)
+static inline void model_fill(model_batch *batch, test_random *r, int64_t rows)
 {
     frz_error err;
     struct ArrowArray columns[MODEL_COLUMNS] = {0};
-    int64_t skipped = model_below(r, 70);
+    int64_t skipped = random_int(r, 70);
     frz_array_release(&batch->array);
     for (int i = 0; i < MODEL_COLUMNS; i++) {
         frz_builder *builder = NULL;
-        bool no_nulls = model_below(r, 3) == 0;
+        bool no_nulls = random_int(r, 3) == 0;
         const frz_type *type = batch->type->fields[i].type;
         assert_ok(frz_builder_new(batch->env, type, &builder, &err), &err);
         for (int64_t row = 0; row < rows + skipped; row++) {
@@ -182,7 +164,7 @@ static inline void model_fill(model_batch *batch, model_random *r, int64_t rows)
 /* ---- random expressions, as text ---- */
 
 typedef struct model_writer {
-    model_random *random;
+    test_random *random;
     frz_buf *out;
 } model_writer;
 
@@ -197,14 +179,14 @@ static inline void model_put(model_writer *w, const char *text)
 #define MODEL_PICK(w, ...)                                                                         \
     do {                                                                                           \
         static const char *const picks_[] = {__VA_ARGS__};                                         \
-        model_put((w), picks_[model_below((w)->random, (int)FRZ_ARRAY_COUNT(picks_))]);            \
+        model_put((w), picks_[random_int((w)->random, (int)FRZ_ARRAY_COUNT(picks_))]);             \
     } while (0)
 
 static inline void model_write(model_writer *w, int kind, int depth);
 
 static inline void model_write_leaf(model_writer *w, int kind)
 {
-    if (model_below(w->random, 15) == 0) {
+    if (random_int(w->random, 15) == 0) {
         model_put(w, "NULL");
         return;
     }
@@ -248,14 +230,14 @@ static inline void model_write_pair(model_writer *w, int kind, int depth)
 
 static inline void model_write_comparison(model_writer *w, int depth)
 {
-    int kind = WRITE_NUMBER + model_below(w->random, 4);
-    int form = model_below(w->random, 5);
+    int kind = WRITE_NUMBER + random_int(w->random, 4);
+    int form = random_int(w->random, 5);
     model_put(w, "(");
     model_write(w, kind, depth - 1);
     if (form == 0) {
         MODEL_PICK(w, " IS NULL", " IS NOT NULL");
     } else if (form == 1) {
-        int items = model_below(w->random, 12) + 1;
+        int items = random_int(w->random, 12) + 1;
         MODEL_PICK(w, " IN (", " NOT IN (");
         for (int i = 0; i < items; i++) {
             model_put(w, i == 0 ? "" : ", ");
@@ -279,7 +261,7 @@ static inline void model_write_comparison(model_writer *w, int depth)
 
 static inline void model_write_case(model_writer *w, int kind, int depth)
 {
-    int branches = 1 + model_below(w->random, 2);
+    int branches = 1 + random_int(w->random, 2);
     model_put(w, "CASE");
     for (int i = 0; i < branches; i++) {
         model_put(w, " WHEN ");
@@ -287,7 +269,7 @@ static inline void model_write_case(model_writer *w, int kind, int depth)
         model_put(w, " THEN ");
         model_write(w, kind, depth - 1);
     }
-    if (model_below(w->random, 3) > 0) {
+    if (random_int(w->random, 3) > 0) {
         model_put(w, " ELSE ");
         model_write(w, kind, depth - 1);
     }
@@ -304,7 +286,7 @@ static inline void model_write_call(model_writer *w, const char *open, int kind,
 
 static inline void model_write_function(model_writer *w, int kind, int depth)
 {
-    int pick = model_below(w->random, 8);
+    int pick = random_int(w->random, 8);
     if (kind == WRITE_BOOLEAN) {
         model_write_call(w, "NOT (", kind, depth, ")");
     } else if (kind == WRITE_TEXT) {
@@ -330,7 +312,7 @@ static inline void model_write_function(model_writer *w, int kind, int depth)
 
 static inline void model_write(model_writer *w, int kind, int depth)
 {
-    int form = depth <= 0 ? 0 : model_below(w->random, 10);
+    int form = depth <= 0 ? 0 : random_int(w->random, 10);
     if (form <= 1) {
         model_write_leaf(w, kind);
     } else if (form == 2) {

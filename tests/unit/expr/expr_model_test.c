@@ -74,7 +74,7 @@ static void check_expression(model_batch *batch, frz_arena *arena, const char *s
 
 static void eval__agrees_with_the_model(void **state)
 {
-    model_random random = {UINT64_C(0x9E3779B97F4A7C15)};
+    test_random random = {UINT64_C(0x9E3779B97F4A7C15)};
     model_batch batch;
     model_counts counts = {0};
     model_batch_init(&batch, *state);
@@ -86,11 +86,11 @@ static void eval__agrees_with_the_model(void **state)
         frz_bound_expr *bound = NULL;
         if (round % 20 == 0) {
             model_fill(&batch, &random,
-                       round % 60 == 0 ? model_below(&random, 3) : model_below(&random, 200));
+                       round % 60 == 0 ? random_int(&random, 3) : random_int(&random, 200));
         }
         frz_arena_init(&arena, *state, FRZ_ARENA_NO_LIMIT);
-        model_write(&(model_writer){&random, &sql}, model_below(&random, 5),
-                    1 + model_below(&random, 4));
+        model_write(&(model_writer){&random, &sql}, random_int(&random, 5),
+                    1 + random_int(&random, 4));
         assert_ok(frz_buf_append_byte(&sql, '\0', &err), &err);
         const char *text = (const char *)sql.data;
         assert_ok(frz_expr_parse(&arena, frz_str_from(text), &expr, &err), &err);
@@ -114,7 +114,7 @@ static void eval__agrees_with_the_model(void **state)
 /* What is printed parses to a tree that prints the same and evaluates the same. */
 static void print__round_trips(void **state)
 {
-    model_random random = {42};
+    test_random random = {42};
     model_batch batch;
     model_batch_init(&batch, *state);
     model_fill(&batch, &random, 10);
@@ -127,7 +127,7 @@ static void print__round_trips(void **state)
         frz_buf printed = FRZ_BUF_INIT(*state, FRZ_BUF_NO_LIMIT);
         frz_buf again = FRZ_BUF_INIT(*state, FRZ_BUF_NO_LIMIT);
         frz_arena_init(&arena, *state, FRZ_ARENA_NO_LIMIT);
-        model_write(&(model_writer){&random, &sql}, model_below(&random, 5), 4);
+        model_write(&(model_writer){&random, &sql}, random_int(&random, 5), 4);
         assert_ok(frz_expr_parse(&arena, frz_buf_view(&sql), &first, &err), &err);
         assert_ok(frz_expr_print(first, &printed, &err), &err);
         assert_ok(frz_expr_parse(&arena, frz_buf_view(&printed), &second, &err), &err);

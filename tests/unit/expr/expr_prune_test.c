@@ -79,35 +79,35 @@ static void measure(const frz_type *type, const struct ArrowArray *array, int32_
 }
 
 /* What other writers leave out or make less exact. */
-static void weaken(model_random *r, frz_arena *arena, frz_field_stats *stats)
+static void weaken(test_random *r, frz_arena *arena, frz_field_stats *stats)
 {
     frz_error err;
-    if (model_below(r, 4) == 0) {
+    if (random_int(r, 4) == 0) {
         stats->null_value_count = -1;
     }
-    if (model_below(r, 4) == 0) {
+    if (random_int(r, 4) == 0) {
         stats->nan_value_count = -1;
     }
-    if (model_below(r, 5) == 0) {
+    if (random_int(r, 5) == 0) {
         stats->has_lower = false;
     }
-    if (model_below(r, 5) == 0) {
+    if (random_int(r, 5) == 0) {
         stats->has_upper = false;
     }
-    if (model_below(r, 5) == 0) {
+    if (random_int(r, 5) == 0) {
         stats->value_count = -1;
     }
     if (stats->type->id == FRZ_TYPE_STRING || stats->type->id == FRZ_TYPE_BINARY) {
-        assert_ok(frz_stats_truncate(arena, stats, 1 + (size_t)model_below(r, 2), &err), &err);
+        assert_ok(frz_stats_truncate(arena, stats, 1 + (size_t)random_int(r, 2), &err), &err);
     }
-    if (stats->type->id == FRZ_TYPE_INT && model_below(r, 4) == 0) {
+    if (stats->type->id == FRZ_TYPE_INT && random_int(r, 4) == 0) {
         stats->lower.as.i32 -= stats->lower.as.i32 > INT32_MIN + 3 ? 3 : 0;
     }
 }
 
 static void may_match__never_drops_a_matching_row(void **state)
 {
-    model_random random = {UINT64_C(0xC0FFEE123)};
+    test_random random = {UINT64_C(0xC0FFEE123)};
     model_batch batch;
     int pruned = 0;
     int with_rows = 0;
@@ -122,17 +122,17 @@ static void may_match__never_drops_a_matching_row(void **state)
         const frz_expr *expr = NULL;
         frz_bound_expr *bound = NULL;
         if (round % 10 == 0) {
-            model_fill(&batch, &random, 1 + model_below(&random, 6));
+            model_fill(&batch, &random, 1 + random_int(&random, 6));
         }
         frz_arena_init(&arena, *state, FRZ_ARENA_NO_LIMIT);
         for (int i = 0; i < MODEL_COLUMNS; i++) {
             measure(batch.type->fields[i].type, batch.array.children[i], i + 1, &table.fields[i]);
             weaken(&random, &arena, &table.fields[i]);
-            table.known[i] = model_below(&random, 10) > 0;
-            table.listed[i] = model_below(&random, 2) == 0;
+            table.known[i] = random_int(&random, 10) > 0;
+            table.listed[i] = random_int(&random, 2) == 0;
             table.values[i] = batch.array.children[i];
         }
-        model_write(&(model_writer){&random, &sql}, WRITE_BOOLEAN, 1 + model_below(&random, 3));
+        model_write(&(model_writer){&random, &sql}, WRITE_BOOLEAN, 1 + random_int(&random, 3));
         assert_ok(frz_expr_parse(&arena, frz_buf_view(&sql), &expr, &err), &err);
         if (frz_expr_bind_filter(*state, expr, batch.type, &bound, &err) == FRZ_OK &&
             frz_expr_select(bound, batch.type, &batch.array, 0, NULL, selection, &selected, &err) ==
