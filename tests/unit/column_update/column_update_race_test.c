@@ -494,6 +494,61 @@ static void race__no_row_is_left_to_update(void **state)
     fixture_close(&f);
 }
 
+/* ---- rows of a source ---- */
+
+/* n becomes 7 in the rows whose id is in a file, which has those of all rows. */
+static update update_from_file(fixture *f)
+{
+    update u = one_update(f, "n", "7", NULL, 0);
+    const char *path = write_file(f, f->now.rows, f->now.count, 9, false);
+    snprintf(u.sql, sizeof u.sql, "UPDATE " NAME " SET n = 7 FROM '%s' s WHERE " NAME ".id = s.id",
+             path);
+    return u;
+}
+
+static const char *const race_modes[] = {"column-file", "copy-on-write", "merge-on-read"};
+
+/* Rows of the source that only the lost attempt has used are unmatched; those of results that are
+ * kept are not. */
+static void race__rows_of_the_source_are_counted_by_the_last_attempt(void **state)
+{
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(race_modes); i++) {
+        fixture f;
+        frz_commit_report report = {0};
+        two_files(&f, state);
+        set_mode(&f, "update", race_modes[i]);
+        update mine = update_from_file(&f);
+        f.rival = rival_by_text;
+        f.rival_sql = "DELETE FROM " NAME " WHERE id >= 15";
+        f.now.count = 15;
+        report = run_sql(&f, &f.outer, mine.sql);
+        assert_int_equal(report.attempts, 2);
+        follow_update(&f, &mine, &report);
+        assert_int_equal(report.source_rows, 20);
+        assert_int_equal(report.source_unmatched, 5);
+        check_table(&f, false);
+        fixture_close(&f);
+    }
+}
+
+static void race__rows_of_the_source_in_kept_results_are_matched(void **state)
+{
+    fixture f;
+    two_files(&f, state);
+    update mine = update_from_file(&f);
+    update theirs = one_update(&f, "d", "id / 4", "id < %lld", 15);
+    f.rival = rival_by_text;
+    f.rival_sql = theirs.sql;
+    assert_true(model_update(&f.now, &theirs, 2) > 0);
+    frz_commit_report report = run_sql(&f, &f.outer, mine.sql);
+    assert_int_equal(report.attempts, 2);
+    follow_update(&f, &mine, &report);
+    assert_int_equal(report.source_rows, 20);
+    assert_int_equal(report.source_unmatched, 0);
+    check_table(&f, false);
+    fixture_close(&f);
+}
+
 /* ---- the table as its own source ---- */
 
 /* The table is its own source, whose columns another writer gives another type. */
@@ -675,6 +730,8 @@ int main(void)
         TEST_WITH_ENV(race__compacted_data_files_are_computed_anew),
         TEST_WITH_ENV(race__compaction_keeps_what_it_wrote_for_other_files),
         TEST_WITH_ENV(race__no_row_is_left_to_update),
+        TEST_WITH_ENV(race__rows_of_the_source_are_counted_by_the_last_attempt),
+        TEST_WITH_ENV(race__rows_of_the_source_in_kept_results_are_matched),
         TEST_WITH_ENV(race__a_self_join_goes_on_after_a_type_grew),
         TEST_WITH_ENV(race__a_self_join_without_its_column_is_a_conflict),
         TEST_WITH_ENV(race__values_of_a_tuple_that_goes_are_stored_again),
