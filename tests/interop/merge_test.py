@@ -15,41 +15,8 @@ from pyiceberg.transforms import IdentityTransform
 
 from changes_model import check_by_id
 from delete_tables import DeleteTable, field_id
-from frazil import BUILD, ROW_ID, UPDATED, Warehouse
-
-NAME = "db.t"
-
-
-@pytest.fixture
-def warehouse(tmp_path, monkeypatch):
-    """Temporary files are counted: none may be left behind."""
-    place = Warehouse(tmp_path / "warehouse")
-    place.folder.mkdir()
-    spills = tmp_path / "spills"
-    spills.mkdir()
-    monkeypatch.setenv("TMPDIR", str(spills))
-    monkeypatch.delenv("FRZ_JOIN_MEMORY", raising=False)
-    yield place
-    assert list(spills.iterdir()) == []
-
-
-def write(folder, name, table, **options):
-    pq.write_table(table, folder / name, **options)
-    return str(folder / name)
-
-
-def scan(warehouse, *arguments):
-    text = warehouse.run("scan", NAME, "--format", "jsonl", *arguments)
-    return [json.loads(line) for line in text.splitlines()]
-
-
-def refused(warehouse, statement, status=2):
-    before = scan(warehouse, "--with-lineage")
-    command = [str(BUILD / "bin" / "frazil"), "--warehouse", str(warehouse.folder), "sql", statement]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == status, (done.returncode, done.stderr)
-    assert scan(warehouse, "--with-lineage") == before
-    return done.stderr
+from frazil import BUILD, ROW_ID, UPDATED
+from joins import NAME, refused, scan, warehouse, write
 
 
 def random_rows(rng, count, keys, more=False):
@@ -158,7 +125,7 @@ def test_two_rows_for_one(table, tmp_path, monkeypatch, memory):
     if memory:
         monkeypatch.setenv("FRZ_JOIN_MEMORY", memory)
     path = write(tmp_path, "s.parquet", pa.table({"id": [3, 3, 90, 90], "k": ["x", "y", "z", "z"]}))
-    error = refused(table, f"MERGE INTO {NAME} USING '{path}' s ON t.id = s.id "
+    error = refused(table, "sql", f"MERGE INTO {NAME} USING '{path}' s ON t.id = s.id "
                            "WHEN MATCHED THEN UPDATE SET k = s.k")
     assert 'several rows of "s" have the key 3' in error
     # a row that conditions on the table rule out has none, and new keys may come twice
@@ -216,7 +183,7 @@ def test_a_merge_leaves_nothing_behind(table, tmp_path, mode):
     data = table.folder / "db" / "t" / "data"
     files = set(data.iterdir())
     path = write(tmp_path, "s.parquet", pa.table({"id": [3, 30, 70], "k": ["a", "b", None]}))
-    error = refused(table, f"MERGE INTO {NAME} USING '{path}' s ON t.id = s.id {' '.join(MERGED[:2])} "
+    error = refused(table, "sql", f"MERGE INTO {NAME} USING '{path}' s ON t.id = s.id {' '.join(MERGED[:2])} "
                            "WHEN NOT MATCHED THEN INSERT (id, k) VALUES (1 / (s.id - 70), s.k)")
     assert "zero" in error and set(data.iterdir()) == files
     report = table.sql(f"MERGE INTO {NAME} USING '{path}' s ON t.id = s.id {' '.join(MERGED)}")
@@ -248,7 +215,7 @@ def test_partitions(warehouse, tmp_path, mode):
                                                      for i in range(2, 50, 4)]
     bad = write(tmp_path, "bad.parquet", source.slice(0, 3))
     assert 'column "id": null at row' in refused(
-        warehouse, f"MERGE INTO {NAME} USING '{bad}' s ON t.id = s.id + 1000 "
+        warehouse, "sql", f"MERGE INTO {NAME} USING '{bad}' s ON t.id = s.id + 1000 "
                    "WHEN NOT MATCHED THEN INSERT (day) VALUES (1)")
     warehouse.run("validate", NAME)
 
@@ -308,7 +275,7 @@ def test_rows_that_delete_files_delete_are_not_there(warehouse, tmp_path, mode):
 def test_mistakes(table, tmp_path, text, message):
     path = write(tmp_path, "s.parquet", pa.table({"id": [3, 4]}))
     status = 3 if message.startswith("no column") else 2
-    assert message in refused(table, f"MERGE INTO {NAME} USING '{path}' s ON t.id = s.id {text}", status)
+    assert message in refused(table, "sql", f"MERGE INTO {NAME} USING '{path}' s ON t.id = s.id {text}", status=status)
 
 
 @pytest.mark.parametrize("mode", MODES)
