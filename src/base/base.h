@@ -158,6 +158,10 @@ void *frz_alloc(const frz_env *env, size_t size);
 void *frz_alloc_zero(const frz_env *env, size_t count, size_t size); /* checks the product */
 void *frz_realloc(const frz_env *env, void *ptr, size_t size);
 void frz_free(const frz_env *env, void *ptr);
+/* Zeroed memory that is read at random places: if it is large, in large pages where the system has
+ * them, since finding the place of a small one costs as much as reading it. *block is to be freed.
+ */
+void *frz_alloc_table(const frz_env *env, size_t count, size_t size, void **block);
 /* A hint that all of a block is about to be filled: large blocks get large pages, which the system
  * hands out much faster than as many small ones. */
 void frz_memory_fills(void *ptr, size_t size);

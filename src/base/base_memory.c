@@ -107,6 +107,26 @@ void frz_memory_fills(void *ptr, size_t size)
 #endif
 }
 
+void *frz_alloc_table(const frz_env *env, size_t count, size_t size, void **block)
+{
+    size_t bytes, whole;
+    if (!frz_mul_size(count, size, &bytes) || !frz_add_size(bytes, 2 * LARGE_PAGE, &whole)) {
+        return NULL;
+    }
+    if (bytes < LARGE_PAGE / 2) {
+        return *block = frz_alloc_zero(env, count, size);
+    }
+    uint8_t *memory = frz_alloc(env, whole);
+    if (memory == NULL) {
+        return NULL;
+    }
+    *block = memory;
+    frz_memory_fills(memory, whole);
+    memory += -(uintptr_t)memory % LARGE_PAGE;
+    memset(memory, 0, bytes);
+    return memory;
+}
+
 char *frz_strdup(const frz_env *env, frz_str s)
 {
     char *copy = frz_alloc(env, s.len + 1);

@@ -389,7 +389,7 @@ frz_code delete_use_group(frz_delete_index *index, key_group *group, const frz_e
             file->in_set = true;
         }
     }
-    rc = group->set != NULL && frz_key_set_count(group->set) > 0
+    rc = group->set != NULL && !frz_key_set_is_empty(group->set)
              ? add_group(index, group, deletes, err)
              : FRZ_OK;
 out:

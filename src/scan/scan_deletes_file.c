@@ -216,9 +216,10 @@ frz_code frz_file_deletes_clear(const frz_file_deletes *deletes, const frz_type 
     for (size_t i = 0; i < deletes->group_count; i++) {
         const key_group *group = deletes->groups[i];
         FRZ_TRY(delete_key_columns(deletes->env, group, read_type, &batch->array, &columns, err));
-        frz_key_set_clear(group->set, columns, rows, deletes->sequence_number, bits);
+        rc = frz_key_set_clear(group->set, columns, rows, deletes->sequence_number, bits, err);
         delete_key_columns_free(deletes->env, group, columns);
         columns = NULL;
+        FRZ_TRY(rc);
     }
 out:
     return rc;

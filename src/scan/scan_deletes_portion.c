@@ -27,7 +27,7 @@ static frz_code probe_batch(portions *p, const frz_batch *batch, frz_error *err)
     }
     FRZ_TRY(delete_key_columns(env, &p->group, p->read_type, &batch->array, &columns, err));
     frz_bitmap_copy(p->live, batch->first_row, rows, bits, 0);
-    frz_key_set_clear(p->group.set, columns, rows, p->entry->sequence_number, bits);
+    FRZ_TRY(frz_key_set_clear(p->group.set, columns, rows, p->entry->sequence_number, bits, err));
     frz_bitmap_copy(bits, 0, rows, p->live, batch->first_row);
 out:
     delete_key_columns_free(env, &p->group, columns);

@@ -1,32 +1,36 @@
 /*
- * Sets of keys: a hash table over entries, and in front of it a filter that fits a cache: words,
+ * Sets of keys: a hash table over records, and in front of it a filter that fits a cache: words,
  * chosen by the upper part of the hash, in which every key has three bits. It tells nearly all rows
  * apart that are not in the set. Rows are hashed column by column.
  *
  * A key of one column of at most 64 bits is its hash: the function is one to one, so that such keys
  * are kept nowhere else. Other keys are kept as bytes and compared.
+ *
+ * Whole numbers are kept in their order (scan_key_parts.c). The table of them is made when rows
+ * come that cannot be looked up there.
  */
 #include "scan/scan_key_set.h"
 
-#include "codec/codec.h"
+#include "scan/scan_key_internal.h"
 
-#define PIECE 1024 /* rows that are hashed at a time */
 #define LEAST_SLOTS 64
-#define FILTER_PER_SLOT 8 /* bits; there are two slots and more for each entry */
-#define SHORT_BYTES 32    /* are hashed here */
-#define SPREAD 0x9e3779b97f4a7c15u
-#define NULL_WORD 0x6a09e667f3bcc909u
-#define NAN_BITS 0x7ff8000000000000u
+#define FILTER_PER_SLOT 4     /* bits; there are two slots and more for each key */
+#define CANDIDATES 256        /* rows that are looked up in the table at a time */
+#define UNIT sizeof(uint64_t) /* records begin at multiples */
+#define CLEAR_PIECES 16       /* at most */
+#define ROW_BYTES 16          /* looking up a row is about as much work as decoding so many */
 
-typedef struct key_entry {
+/* Of one key. */
+typedef struct key_record {
     uint64_t hash;
     int64_t sequence_number;
-} key_entry;
+    uint8_t key[]; /* unless the set is exact */
+} key_record;
 
-/* Most hashes that meet in a slot are told apart here, without a look at the entry. */
+/* Most hashes that meet in a slot are told apart here, without a look at the record. */
 typedef struct key_slot {
-    uint32_t entry; /* its number + 1; 0: the slot is empty */
-    uint32_t tag;   /* the upper half of the hash */
+    uint32_t unit; /* of the records, where its own begins, + 1; 0: the slot is empty */
+    uint32_t tag;  /* the upper half of the hash */
 } key_slot;
 
 struct frz_key_set {
@@ -34,23 +38,16 @@ struct frz_key_set {
     size_t column_count;
     bool exact;                   /* a key is its hash; null is apart */
     int64_t null_sequence_number; /* of an exact set; -1: null is not in it */
-    key_entry *entries;
-    size_t count, capacity;
-    key_slot *slots; /* a power of two of them */
+    bool in_parts, in_table;      /* where all keys are, but null; one of them at least is true */
+    key_parts parts;
+    frz_buf records;
+    size_t count;     /* of them */
+    void *slot_block; /* memory of the slots */
+    key_slot *slots;  /* a power of two of them */
     size_t slot_count;
     uint64_t *filter;
     unsigned filter_shift; /* of a hash, to the word */
-    uint64_t *places;      /* of entries in keys, unless exact */
-    size_t place_capacity;
-    frz_buf keys;
 };
-
-/* Keys of at most 64 bits are one word. */
-static bool is_word(frz_key_class class)
-{
-    return class == FRZ_KEY_NULL || class == FRZ_KEY_BOOL || class == FRZ_KEY_INTEGER ||
-           class == FRZ_KEY_FLOAT;
-}
 
 frz_code frz_key_set_new(const frz_env *env, const frz_type *const *types, size_t count,
                          frz_key_set **out, frz_error *err)
@@ -61,9 +58,12 @@ frz_code frz_key_set_new(const frz_env *env, const frz_type *const *types, size_
     }
     set->env = env;
     set->column_count = count;
-    set->exact = count == 1 && is_word(frz_key_class_of(types[0]));
+    set->exact = count == 1 && key_is_word(frz_key_class_of(types[0]));
     set->null_sequence_number = -1;
-    frz_buf_init(&set->keys, env, FRZ_BUF_NO_LIMIT);
+    set->in_parts = count == 1 && frz_key_class_of(types[0]) == FRZ_KEY_INTEGER;
+    set->in_table = !set->in_parts;
+    key_parts_init(&set->parts, env);
+    frz_buf_init(&set->records, env, FRZ_BUF_NO_LIMIT);
     *out = set;
     return FRZ_OK;
 }
@@ -71,232 +71,31 @@ frz_code frz_key_set_new(const frz_env *env, const frz_type *const *types, size_
 void frz_key_set_free(frz_key_set *set)
 {
     if (set != NULL) {
-        frz_free(set->env, set->entries);
-        frz_free(set->env, set->slots);
+        key_parts_reset(&set->parts);
+        frz_buf_reset(&set->records);
+        frz_free(set->env, set->slot_block);
         frz_free(set->env, set->filter);
-        frz_free(set->env, set->places);
-        frz_buf_reset(&set->keys);
         frz_free(set->env, set);
     }
 }
 
-size_t frz_key_set_count(const frz_key_set *set)
+bool frz_key_set_is_empty(const frz_key_set *set)
 {
-    return set->count + (set->null_sequence_number >= 0);
+    return set->count == 0 && set->null_sequence_number < 0 && set->parts.count == 0 &&
+           set->parts.fresh.len == 0;
 }
 
 size_t frz_key_set_bytes(const frz_key_set *set)
 {
-    return sizeof *set + set->capacity * sizeof *set->entries +
-           set->slot_count * (sizeof *set->slots + FILTER_PER_SLOT / 8) +
-           set->place_capacity * sizeof *set->places + set->keys.capacity;
+    return sizeof *set + key_parts_bytes(&set->parts) + set->records.capacity +
+           set->slot_count * sizeof *set->slots + set->slot_count * FILTER_PER_SLOT / 8;
 }
 
 size_t frz_key_set_bytes_of(int64_t rows, size_t column_count)
 {
-    /* entries and slots may be half empty; texts are taken for 24 bytes */
-    return (size_t)rows * (2 * sizeof(key_entry) + 4 * (sizeof(key_slot) + 1) +
-                           (column_count == 1 ? 0 : 8 + 24 * column_count));
-}
-
-/* ---- values of a row ---- */
-
-static bool is_null(const frz_key_column *c, int64_t row)
-{
-    return c->class == FRZ_KEY_NULL ||
-           (c->validity != NULL && !frz_bit_get(c->validity, c->validity_first + row));
-}
-
-static const uint8_t *value_of(const frz_key_column *c, int64_t row)
-{
-    size_t width = frz_type_width(c->type);
-    return (const uint8_t *)c->array->buffers[1] + (size_t)(c->first + row) * width;
-}
-
-static frz_str bytes_of(const frz_key_column *c, int64_t row)
-{
-    if (c->class == FRZ_KEY_FIXED || c->class == FRZ_KEY_DECIMAL) {
-        return (frz_str){(const char *)value_of(c, row), frz_type_width(c->type)};
-    }
-    const int32_t *offsets = (const int32_t *)c->array->buffers[1] + c->first + row;
-    return (frz_str){(const char *)c->array->buffers[2] + offsets[0],
-                     (size_t)(offsets[1] - offsets[0])};
-}
-
-static uint64_t float_word(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return value != value ? NAN_BITS : bits;
-}
-
-/* ---- hashing, column by column ---- */
-
-static uint64_t mix(uint64_t a, uint64_t b)
-{
-    unsigned __int128 product = (unsigned __int128)(a ^ SPREAD) * (b ^ NULL_WORD);
-    return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
-/* Loads may overlap; nothing behind the bytes is read. */
-static inline uint64_t hash_bytes(const uint8_t *p, size_t n)
-{
-    if (n > SHORT_BYTES) {
-        return frz_xxh64(p, n);
-    }
-    if (n >= 16) {
-        uint64_t front = mix(frz_load_le64(p), frz_load_le64(p + 8));
-        return mix(frz_load_le64(p + n - 16) ^ front, frz_load_le64(p + n - 8) ^ n);
-    }
-    if (n >= 8) {
-        return mix(frz_load_le64(p), frz_load_le64(p + n - 8) ^ n);
-    }
-    if (n >= 4) {
-        return mix(frz_load_le32(p), frz_load_le32(p + n - 4) ^ (uint64_t)n << 32);
-    }
-    return n == 0 ? 0 : mix(p[0] | (uint64_t)p[n / 2] << 8 | (uint64_t)p[n - 1] << 16, n);
-}
-
-static void bytes_words(const frz_key_column *c, int64_t from, int64_t n, uint64_t *words)
-{
-    const int32_t *offsets = (const int32_t *)c->array->buffers[1] + c->first + from;
-    const uint8_t *bytes = c->array->buffers[2];
-    for (int64_t i = 0; i < n; i++) {
-        words[i] = hash_bytes(bytes + offsets[i], (size_t)(offsets[i + 1] - offsets[i]));
-    }
-}
-
-static void integer_words(const frz_key_column *c, int64_t from, int64_t n, uint64_t *words)
-{
-    if (frz_type_width(c->type) == sizeof(int32_t)) {
-        const int32_t *values = (const int32_t *)c->array->buffers[1] + c->first + from;
-        for (int64_t i = 0; i < n; i++) {
-            words[i] = (uint64_t)(int64_t)values[i];
-        }
-    } else {
-        memcpy(words, (const int64_t *)c->array->buffers[1] + c->first + from,
-               (size_t)n * sizeof *words);
-    }
-}
-
-static void float_words(const frz_key_column *c, int64_t from, int64_t n, uint64_t *words)
-{
-    if (c->type->id == FRZ_TYPE_FLOAT) {
-        const float *values = (const float *)c->array->buffers[1] + c->first + from;
-        for (int64_t i = 0; i < n; i++) {
-            words[i] = float_word((double)values[i]);
-        }
-    } else {
-        const double *values = (const double *)c->array->buffers[1] + c->first + from;
-        for (int64_t i = 0; i < n; i++) {
-            words[i] = float_word(values[i]);
-        }
-    }
-}
-
-/* A word for each row; of longer values a hash. */
-static void words_of(const frz_key_column *c, int64_t from, int64_t n, uint64_t *words)
-{
-    if (c->class == FRZ_KEY_INTEGER) {
-        integer_words(c, from, n, words);
-    } else if (c->class == FRZ_KEY_FLOAT) {
-        float_words(c, from, n, words);
-    } else if (c->class == FRZ_KEY_BOOL) {
-        for (int64_t i = 0; i < n; i++) {
-            words[i] = frz_bit_get(c->array->buffers[1], c->first + from + i);
-        }
-    } else if (c->class == FRZ_KEY_NULL) {
-        for (int64_t i = 0; i < n; i++) {
-            words[i] = NULL_WORD;
-        }
-        return;
-    } else if (c->class == FRZ_KEY_BYTES) {
-        bytes_words(c, from, n, words);
-    } else {
-        for (int64_t i = 0; i < n; i++) {
-            words[i] = hash_bytes(value_of(c, from + i), frz_type_width(c->type));
-        }
-    }
-    for (int64_t i = 0; c->validity != NULL && i < n; i++) {
-        words[i] = is_null(c, from + i) ? NULL_WORD : words[i];
-    }
-}
-
-/* One to one for a single column of words. */
-static void hash_rows(const frz_key_column *columns, size_t count, int64_t from, int64_t n,
-                      uint64_t *hashes)
-{
-    uint64_t words[PIECE];
-    words_of(&columns[0], from, n, hashes);
-    for (size_t k = 1; k < count; k++) {
-        words_of(&columns[k], from, n, words);
-        for (int64_t i = 0; i < n; i++) {
-            uint64_t before = hashes[i] * SPREAD;
-            hashes[i] = (before << 23 | before >> 41) ^ words[i];
-        }
-    }
-    for (int64_t i = 0; i < n; i++) {
-        uint64_t hash = hashes[i] * SPREAD;
-        hashes[i] = hash ^ hash >> 32;
-    }
-}
-
-/* ---- keys as bytes: for each column 0 (null) or 1, then its word, or its length and bytes ---- */
-
-static frz_code put_key(frz_buf *out, const frz_key_column *columns, size_t count, int64_t row,
-                        frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    for (size_t k = 0; k < count; k++) {
-        const frz_key_column *c = &columns[k];
-        uint64_t word;
-        bool null = is_null(c, row);
-        FRZ_TRY(frz_buf_append_byte(out, !null, err));
-        if (null) {
-            continue;
-        }
-        if (is_word(c->class)) {
-            words_of(c, row, 1, &word);
-            FRZ_TRY(frz_buf_append(out, &word, sizeof word, err));
-        } else {
-            frz_str bytes = bytes_of(c, row);
-            word = bytes.len;
-            FRZ_TRY(frz_buf_append(out, &word, sizeof word, err));
-            FRZ_TRY(frz_buf_append(out, bytes.ptr, bytes.len, err));
-        }
-    }
-out:
-    return rc;
-}
-
-static bool same_key(const uint8_t *key, const frz_key_column *columns, size_t count, int64_t row)
-{
-    for (size_t k = 0; k < count; k++) {
-        const frz_key_column *c = &columns[k];
-        uint64_t word;
-        bool null = is_null(c, row);
-        if (*key++ == null) {
-            return false;
-        }
-        if (null) {
-            continue;
-        }
-        uint64_t kept = frz_load_le64(key);
-        key += sizeof kept;
-        if (is_word(c->class)) {
-            words_of(c, row, 1, &word);
-            if (kept != word) {
-                return false;
-            }
-            continue;
-        }
-        frz_str bytes = bytes_of(c, row);
-        if (bytes.len != kept || (kept > 0 && memcmp(key, bytes.ptr, kept) != 0)) {
-            return false;
-        }
-        key += kept;
-    }
-    return true;
+    /* records and slots may be half empty; texts are taken for 24 bytes */
+    return (size_t)rows * (2 * sizeof(key_record) + 4 * (sizeof(key_slot) + 1) +
+                           (column_count == 1 ? sizeof(int64_t) : 8 + 24 * column_count));
 }
 
 /* ---- the table ---- */
@@ -306,21 +105,29 @@ static uint32_t tag_of(uint64_t hash)
     return (uint32_t)(hash >> 32);
 }
 
-/* The slot of a key, or the empty one where it would be put. */
-static size_t find_slot(const frz_key_set *set, uint64_t hash, const frz_key_column *columns,
-                        int64_t row)
+static size_t first_slot(const frz_key_set *set, uint64_t hash)
 {
-    size_t mask = set->slot_count - 1;
-    size_t slot = (size_t)hash & mask;
-    for (; set->slots[slot].entry != 0; slot = (slot + 1) & mask) {
-        size_t i = set->slots[slot].entry - 1;
-        if (set->slots[slot].tag == tag_of(hash) && set->entries[i].hash == hash &&
-            (set->exact ||
-             same_key(set->keys.data + set->places[i], columns, set->column_count, row))) {
+    return (size_t)hash & (set->slot_count - 1);
+}
+
+static key_record *record_of(const frz_key_set *set, key_slot slot)
+{
+    return (key_record *)(void *)(set->records.data + (slot.unit - 1) * UNIT);
+}
+
+/* The slot of a key, or the empty one where it would be put. */
+static key_slot *find_slot(const frz_key_set *set, uint64_t hash, const frz_key_column *columns,
+                           int64_t row)
+{
+    size_t i = first_slot(set, hash);
+    for (; set->slots[i].unit != 0; i = (i + 1) & (set->slot_count - 1)) {
+        const key_record *record = record_of(set, set->slots[i]);
+        if (set->slots[i].tag == tag_of(hash) && record->hash == hash &&
+            (set->exact || key_is_same(record->key, columns, set->column_count, row))) {
             break;
         }
     }
-    return slot;
+    return &set->slots[i];
 }
 
 /* The bits of a hash in the filter's word that its upper part chooses. */
@@ -335,82 +142,197 @@ static void mark(frz_key_set *set, uint64_t hash)
     set->filter[hash >> set->filter_shift] |= filter_bits(hash);
 }
 
-static void refill(frz_key_set *set)
+/* Have all records in the new slots: those of the old ones, whose order is as good as any. */
+static void refill(frz_key_set *set, const key_slot *old, size_t count)
 {
-    size_t mask = set->slot_count - 1;
-    for (size_t i = 0; i < set->count; i++) {
-        size_t slot = (size_t)set->entries[i].hash & mask;
-        while (set->slots[slot].entry != 0) {
-            slot = (slot + 1) & mask;
+    for (size_t k = 0; k < count; k++) {
+        if (old[k].unit == 0) {
+            continue;
         }
-        set->slots[slot] = (key_slot){(uint32_t)i + 1, tag_of(set->entries[i].hash)};
-        mark(set, set->entries[i].hash);
+        uint64_t hash = record_of(set, old[k])->hash;
+        size_t i = first_slot(set, hash);
+        while (set->slots[i].unit != 0) {
+            i = (i + 1) & (set->slot_count - 1);
+        }
+        set->slots[i] = old[k];
+        mark(set, hash);
     }
     if (set->null_sequence_number >= 0) {
-        mark(set, (NULL_WORD * SPREAD) ^ (NULL_WORD * SPREAD) >> 32);
+        mark(set, key_hash_word(KEY_NULL_WORD));
     }
 }
 
-/* Have at most every second slot in use with one entry more. */
-static frz_code make_room(frz_key_set *set, frz_error *err)
+/* Have at most every second slot in use with so many keys more. */
+static frz_code make_room(frz_key_set *set, size_t more, frz_error *err)
 {
-    if (2 * (set->count + 1) <= set->slot_count) {
+    size_t slot_count = FRZ_MAX(set->slot_count, (size_t)LEAST_SLOTS);
+    while (slot_count < 2 * (set->count + more)) {
+        slot_count *= 2;
+    }
+    if (slot_count == set->slot_count) {
         return FRZ_OK;
     }
-    size_t slot_count = FRZ_MAX(2 * set->slot_count, (size_t)LEAST_SLOTS);
-    if (set->count >= UINT32_MAX - 1) {
-        return frz_fail(err, FRZ_E_LIMIT, "a set of keys holds at most %u keys", UINT32_MAX - 1);
-    }
-    key_slot *slots = frz_alloc_zero(set->env, slot_count, sizeof *slots);
-    uint64_t *filter = frz_alloc_zero(set->env, slot_count, FILTER_PER_SLOT / 8);
+    void *block = NULL, *old_block = set->slot_block;
+    const key_slot *old = set->slots;
+    size_t old_count = set->slot_count;
+    key_slot *slots = frz_alloc_table(set->env, slot_count, sizeof *slots, &block);
+    uint64_t *filter = frz_alloc_zero(set->env, slot_count / 8, FILTER_PER_SLOT);
     if (slots == NULL || filter == NULL) {
-        frz_free(set->env, slots);
+        frz_free(set->env, block);
         frz_free(set->env, filter);
-        return frz_fail_nomem(err, slot_count * (sizeof *slots + FILTER_PER_SLOT / 8));
+        return frz_fail_nomem(err, slot_count * sizeof *slots);
     }
-    frz_free(set->env, set->slots);
     frz_free(set->env, set->filter);
+    set->slot_block = block;
     set->slots = slots;
     set->slot_count = slot_count;
     set->filter = filter;
-    set->filter_shift = 64 - (unsigned)__builtin_ctzll(slot_count * FILTER_PER_SLOT / 64);
-    refill(set);
+    set->filter_shift = 64 - (unsigned)__builtin_ctzll(slot_count / 8 * FILTER_PER_SLOT / UNIT);
+    refill(set, old, old_count);
+    frz_free(set->env, old_block);
     return FRZ_OK;
 }
 
-static frz_code add_row(frz_key_set *set, const frz_key_column *columns, int64_t row, uint64_t hash,
-                        int64_t sequence_number, frz_error *err)
+/* Append the record of a key. */
+static frz_code put_record(frz_key_set *set, const frz_key_column *columns, int64_t row,
+                           key_record record, key_slot *slot, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    FRZ_TRY(make_room(set, err));
-    if (set->exact && is_null(&columns[0], row)) {
-        set->null_sequence_number = FRZ_MAX(set->null_sequence_number, sequence_number);
-        mark(set, hash);
-        return FRZ_OK;
+    size_t start = set->records.len;
+    if (start / UNIT >= UINT32_MAX) {
+        return frz_fail(err, FRZ_E_LIMIT, "a set of keys holds at most %llu bytes",
+                        (unsigned long long)UINT32_MAX * UNIT);
     }
-    size_t slot = find_slot(set, hash, columns, row);
-    if (set->slots[slot].entry != 0) {
-        key_entry *entry = &set->entries[set->slots[slot].entry - 1];
-        entry->sequence_number = FRZ_MAX(entry->sequence_number, sequence_number);
-        return FRZ_OK;
-    }
-    FRZ_TRY(FRZ_GROW(set->env, &set->entries, &set->capacity, set->count, err));
+    FRZ_TRY(frz_buf_append(&set->records, &record, sizeof record, err));
     if (!set->exact) {
-        FRZ_TRY(FRZ_GROW(set->env, &set->places, &set->place_capacity, set->count, err));
-        set->places[set->count] = set->keys.len;
-        FRZ_TRY(put_key(&set->keys, columns, set->column_count, row, err));
+        FRZ_TRY(key_put(&set->records, columns, set->column_count, row, err));
+        while (set->records.len % UNIT != 0) {
+            FRZ_TRY(frz_buf_append_byte(&set->records, 0, err));
+        }
     }
-    set->entries[set->count] = (key_entry){hash, sequence_number};
-    set->slots[slot] = (key_slot){(uint32_t)++set->count, tag_of(hash)};
-    mark(set, hash);
+    *slot = (key_slot){(uint32_t)(start / UNIT) + 1, tag_of(record.hash)};
+    set->count++;
+    mark(set, record.hash);
+out:
+    if (rc != FRZ_OK) {
+        set->records.len = start;
+    }
+    return rc;
+}
+
+/* There is room for it. */
+static frz_code add_key(frz_key_set *set, const frz_key_column *columns, int64_t row,
+                        key_record record, frz_error *err)
+{
+    key_slot *slot = find_slot(set, record.hash, columns, row);
+    if (slot->unit == 0) {
+        return put_record(set, columns, row, record, slot, err);
+    }
+    key_record *known = record_of(set, *slot);
+    known->sequence_number = FRZ_MAX(known->sequence_number, record.sequence_number);
+    return FRZ_OK;
+}
+
+/* Always inlined: a function that does nothing but this has no effect that a compiler knows of, and
+ * calls of it would go. */
+static inline __attribute__((always_inline)) void fetch_slots(const frz_key_set *set,
+                                                              const uint64_t *hashes, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        __builtin_prefetch(&set->slots[first_slot(set, hashes[i])]);
+    }
+}
+
+static frz_code add_to_table(frz_key_set *set, const frz_key_column *columns, int64_t rows,
+                             int64_t sequence_number, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    uint64_t hashes[KEY_PIECE];
+    for (int64_t from = 0; from < rows; from += KEY_PIECE) {
+        int64_t n = FRZ_MIN(rows - from, (int64_t)KEY_PIECE);
+        FRZ_TRY(make_room(set, (size_t)n, err));
+        key_hash_rows(columns, set->column_count, from, n, hashes);
+        fetch_slots(set, hashes, (size_t)n);
+        for (int64_t i = 0; i < n; i++) {
+            const key_record record = {hashes[i], sequence_number};
+            if (set->exact && key_is_null(&columns[0], from + i)) {
+                mark(set, hashes[i]);
+            } else {
+                FRZ_TRY(add_key(set, columns, from + i, record, err));
+            }
+        }
+    }
 out:
     return rc;
 }
 
-static void fetch_slots(const frz_key_set *set, const uint64_t *hashes, int64_t n)
+/* ---- from parts to the table ---- */
+
+static frz_code add_values(frz_key_set *set, const frz_buf *values, int64_t sequence_number,
+                           frz_error *err)
 {
-    for (int64_t i = 0; i < n && set->slot_count > 0; i++) {
-        __builtin_prefetch(&set->slots[(size_t)hashes[i] & (set->slot_count - 1)]);
+    frz_code rc = FRZ_OK;
+    size_t count;
+    const int64_t *v = key_part_values(values, &count);
+    FRZ_TRY(make_room(set, count, err));
+    for (size_t i = 0; i < count; i++) {
+        const key_record record = {key_hash_word((uint64_t)v[i]), sequence_number};
+        FRZ_TRY(add_key(set, NULL, 0, record, err));
+    }
+out:
+    return rc;
+}
+
+static frz_code need_table(frz_key_set *set, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const key_parts *p = &set->parts;
+    if (set->in_table) {
+        return FRZ_OK;
+    }
+    FRZ_TRY(make_room(set, 1, err));
+    for (size_t i = 0; i < p->count; i++) {
+        FRZ_TRY(add_values(set, &p->parts[i].values, p->parts[i].sequence_number, err));
+    }
+    FRZ_TRY(add_values(set, &p->fresh, p->fresh_number, err));
+    if (set->null_sequence_number >= 0) {
+        mark(set, key_hash_word(KEY_NULL_WORD));
+    }
+    set->in_table = true;
+out:
+    return rc;
+}
+
+static frz_code leave_parts(frz_key_set *set, frz_error *err)
+{
+    frz_code rc = need_table(set, err);
+    if (rc == FRZ_OK) {
+        key_parts_reset(&set->parts);
+        set->in_parts = false;
+    }
+    return rc;
+}
+
+/* ---- adding ---- */
+
+static bool has_null(const frz_key_column *columns, size_t count, int64_t row)
+{
+    bool null = false;
+    for (size_t k = 0; k < count && !null; k++) {
+        null = key_is_null(&columns[k], row);
+    }
+    return null;
+}
+
+static void note_nulls(frz_key_set *set, const frz_key_column *column, int64_t rows,
+                       int64_t sequence_number)
+{
+    bool null = false;
+    for (int64_t i = 0; i < rows && !null; i++) {
+        null = key_is_null(column, i);
+    }
+    if (null) {
+        set->null_sequence_number = FRZ_MAX(set->null_sequence_number, sequence_number);
     }
 }
 
@@ -418,14 +340,18 @@ frz_code frz_key_set_add(frz_key_set *set, const frz_key_column *columns, int64_
                          int64_t sequence_number, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    uint64_t hashes[PIECE];
-    for (int64_t from = 0; from < rows; from += PIECE) {
-        int64_t n = FRZ_MIN(rows - from, (int64_t)PIECE);
-        hash_rows(columns, set->column_count, from, n, hashes);
-        fetch_slots(set, hashes, n);
-        for (int64_t i = 0; i < n; i++) {
-            FRZ_TRY(add_row(set, columns, from + i, hashes[i], sequence_number, err));
-        }
+    bool full = false;
+    if (set->exact) {
+        note_nulls(set, &columns[0], rows, sequence_number);
+    }
+    if (set->in_parts) {
+        FRZ_TRY(key_parts_add(&set->parts, &columns[0], rows, sequence_number, &full, err));
+    }
+    if (full) {
+        FRZ_TRY(leave_parts(set, err));
+    }
+    if (set->in_table) {
+        FRZ_TRY(add_to_table(set, columns, rows, sequence_number, err));
     }
 out:
     return rc;
@@ -433,16 +359,12 @@ out:
 
 /* ---- looking up ---- */
 
-static bool was_deleted(const frz_key_set *set, const frz_key_column *columns, int64_t row,
-                        uint64_t hash, int64_t sequence_number)
-{
-    if (set->exact && is_null(&columns[0], row)) {
-        return set->null_sequence_number > sequence_number;
-    }
-    size_t slot = find_slot(set, hash, columns, row);
-    return set->slots[slot].entry != 0 &&
-           set->entries[set->slots[slot].entry - 1].sequence_number > sequence_number;
-}
+/* Rows that the filter let through. */
+typedef struct candidates {
+    int64_t rows[CANDIDATES + 64];
+    uint64_t hashes[CANDIDATES + 64];
+    size_t count;
+} candidates;
 
 static bool has_bits(const frz_key_set *set, uint64_t hash)
 {
@@ -462,105 +384,179 @@ static uint64_t may_hold(const frz_key_set *set, const uint64_t *hashes, int64_t
     return found;
 }
 
-/* The rows of a piece that may be in the set. */
-static size_t find_candidates(const frz_key_set *set, const uint64_t *hashes, int64_t n,
-                              uint16_t *rows)
+/* Add those of up to 64 rows that may be in the set. */
+static void add_candidates(const frz_key_set *set, const uint64_t *hashes, int64_t from, int64_t n,
+                           candidates *c)
 {
-    size_t count = 0;
-    for (int64_t i = 0; i < n; i += 64) {
-        uint64_t found = may_hold(set, hashes + i, FRZ_MIN(n - i, (int64_t)64));
-        for (; found != 0; found &= found - 1) {
-            int64_t row = i + __builtin_ctzll(found);
-            rows[count] = (uint16_t)row;
-            count += has_bits(set, hashes[row]);
-        }
+    uint64_t found = may_hold(set, hashes, n);
+    for (; found != 0; found &= found - 1) {
+        int64_t i = __builtin_ctzll(found);
+        c->rows[c->count] = from + i;
+        c->hashes[c->count] = hashes[i];
+        c->count += has_bits(set, hashes[i]);
     }
-    return count;
-}
-
-/* The entry that the first slot of a hash likely has; SIZE_MAX: none. */
-static inline size_t likely_entry(const frz_key_set *set, uint64_t hash)
-{
-    key_slot slot = set->slots[(size_t)hash & (set->slot_count - 1)];
-    return slot.entry != 0 && slot.tag == tag_of(hash) ? slot.entry - 1 : SIZE_MAX;
 }
 
 /* The table is larger than what a cache keeps between batches: wait for all lines at once, first of
- * the slots, then of what these lead to. */
-static void fetch_entries(const frz_key_set *set, const uint64_t *hashes, const uint16_t *rows,
-                          size_t count)
+ * the slots, then of the records that these lead to. */
+static inline __attribute__((always_inline)) void fetch_records(const frz_key_set *set,
+                                                                const candidates *c)
 {
-    for (size_t i = 0; i < count; i++) {
-        __builtin_prefetch(&set->slots[(size_t)hashes[rows[i]] & (set->slot_count - 1)]);
-    }
-    for (size_t i = 0; i < count; i++) {
-        size_t entry = likely_entry(set, hashes[rows[i]]);
-        if (entry != SIZE_MAX) {
-            __builtin_prefetch(&set->entries[entry]);
-            __builtin_prefetch(set->exact ? &set->entries[entry] : (void *)&set->places[entry]);
-        }
-    }
-    for (size_t i = 0; !set->exact && i < count; i++) {
-        size_t entry = likely_entry(set, hashes[rows[i]]);
-        if (entry != SIZE_MAX) {
-            __builtin_prefetch(set->keys.data + set->places[entry]);
+    fetch_slots(set, c->hashes, c->count);
+    for (size_t i = 0; i < c->count; i++) {
+        key_slot slot = set->slots[first_slot(set, c->hashes[i])];
+        if (slot.unit != 0 && slot.tag == tag_of(c->hashes[i])) {
+            __builtin_prefetch(record_of(set, slot));
+            __builtin_prefetch((const uint8_t *)record_of(set, slot) + 32);
         }
     }
 }
 
-void frz_key_set_clear(const frz_key_set *set, const frz_key_column *columns, int64_t rows,
-                       int64_t sequence_number, uint8_t *bits)
+/* What is done with a row that may be in the set: its record, NULL if it is not there. */
+typedef struct lookup {
+    void (*found)(const struct lookup *l, int64_t row, const key_record *record);
+    const frz_key_set *set;
+    const frz_key_column *columns;
+    int64_t sequence_number;
+    uint8_t *bits;
+    int64_t *numbers;
+} lookup;
+
+static void look_up(const lookup *l, candidates *c)
 {
-    uint64_t hashes[PIECE];
-    uint16_t candidates[PIECE];
-    if (frz_key_set_count(set) == 0) {
-        return;
+    fetch_records(l->set, c);
+    for (size_t i = 0; i < c->count; i++) {
+        const key_slot *slot = find_slot(l->set, c->hashes[i], l->columns, c->rows[i]);
+        l->found(l, c->rows[i], slot->unit == 0 ? NULL : record_of(l->set, *slot));
     }
-    for (int64_t from = 0; from < rows; from += PIECE) {
-        int64_t n = FRZ_MIN(rows - from, (int64_t)PIECE);
-        hash_rows(columns, set->column_count, from, n, hashes);
-        size_t count = find_candidates(set, hashes, n, candidates);
-        fetch_entries(set, hashes, candidates, count);
-        for (size_t i = 0; i < count; i++) {
-            int64_t row = from + candidates[i];
-            if (frz_bit_get(bits, row) &&
-                was_deleted(set, columns, row, hashes[row - from], sequence_number)) {
-                frz_bit_clear(bits, row);
+    c->count = 0;
+}
+
+static void look_up_rows(const lookup *l, int64_t first, int64_t rows)
+{
+    uint64_t hashes[KEY_PIECE];
+    candidates c;
+    c.count = 0;
+    for (int64_t from = first; from < rows; from += KEY_PIECE) {
+        int64_t n = FRZ_MIN(rows - from, (int64_t)KEY_PIECE);
+        key_hash_rows(l->columns, l->set->column_count, from, n, hashes);
+        for (int64_t i = 0; i < n; i += 64) {
+            add_candidates(l->set, hashes + i, from + i, FRZ_MIN(n - i, (int64_t)64), &c);
+            if (c.count >= CANDIDATES) {
+                look_up(l, &c);
             }
         }
     }
+    look_up(l, &c);
+}
+
+static void clear_deleted(const lookup *l, int64_t row, const key_record *record)
+{
+    int64_t deleted = record == NULL ? -1 : record->sequence_number;
+    if (l->set->exact && key_is_null(&l->columns[0], row)) {
+        deleted = l->set->null_sequence_number;
+    }
+    if (deleted > l->sequence_number) {
+        frz_bit_clear(l->bits, row);
+    }
+}
+
+/* Rows of a batch, looked at in pieces by all threads. */
+typedef struct clearing {
+    lookup l;
+    int64_t rows, step;         /* of a piece: a multiple of 8, so that no byte of bits is shared */
+    int64_t done[CLEAR_PIECES]; /* rows of a piece that were looked up */
+} clearing;
+
+static int64_t piece_rows(const clearing *c, size_t piece)
+{
+    return FRZ_MIN(c->rows - (int64_t)piece * c->step, c->step);
+}
+
+static frz_code clear_by_parts(void *ctx, size_t piece, frz_error *err)
+{
+    (void)err;
+    clearing *c = ctx;
+    frz_key_column column = c->l.columns[0];
+    column.first += (int64_t)piece * c->step;
+    c->done[piece] =
+        key_parts_clear(&c->l.set->parts, &column, piece_rows(c, piece), c->l.sequence_number,
+                        c->l.bits + (int64_t)piece * c->step / 8);
+    return FRZ_OK;
+}
+
+static frz_code clear_by_table(void *ctx, size_t piece, frz_error *err)
+{
+    (void)err;
+    clearing *c = ctx;
+    int64_t first = (int64_t)piece * c->step;
+    look_up_rows(&c->l, first + c->done[piece], first + piece_rows(c, piece));
+    return FRZ_OK;
+}
+
+frz_code frz_key_set_clear(frz_key_set *set, const frz_key_column *columns, int64_t rows,
+                           int64_t sequence_number, uint8_t *bits, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    int64_t done = 0;
+    bool full = false;
+    clearing c = {.l = {.found = clear_deleted,
+                        .set = set,
+                        .columns = columns,
+                        .sequence_number = sequence_number,
+                        .bits = bits},
+                  .rows = rows,
+                  .step = FRZ_MAX(rows, 1)};
+    if (frz_key_set_is_empty(set)) {
+        return FRZ_OK;
+    }
+    if (frz_is_shared(set->env, (double)rows * ROW_BYTES)) {
+        c.step = (rows / CLEAR_PIECES + KEY_PIECE) / KEY_PIECE * KEY_PIECE;
+    }
+    size_t pieces = (size_t)((rows + c.step - 1) / c.step);
+    if (set->in_parts) {
+        FRZ_TRY(key_parts_settle(&set->parts, &full, err));
+        FRZ_TRY(full ? leave_parts(set, err) : FRZ_OK);
+    }
+    if (set->in_parts) {
+        FRZ_TRY(frz_parallel(set->env, pieces, clear_by_parts, &c, err));
+    }
+    for (size_t i = 0; i < pieces; i++) {
+        done += c.done[i];
+    }
+    if (done < rows) {
+        FRZ_TRY(need_table(set, err));
+        FRZ_TRY(frz_parallel(set->env, pieces, clear_by_table, &c, err));
+    }
+out:
+    return rc;
 }
 
 /* ---- numbered keys ---- */
-
-static bool has_null(const frz_key_set *set, const frz_key_column *columns, int64_t row)
-{
-    bool null = false;
-    for (size_t k = 0; k < set->column_count && !null; k++) {
-        null = is_null(&columns[k], row);
-    }
-    return null;
-}
 
 frz_code frz_key_set_number(frz_key_set *set, const frz_key_column *columns, int64_t rows,
                             int64_t first, int64_t *twice, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    uint64_t hashes[PIECE];
+    uint64_t hashes[KEY_PIECE];
     *twice = -1;
-    for (int64_t from = 0; from < rows; from += PIECE) {
-        int64_t n = FRZ_MIN(rows - from, (int64_t)PIECE);
-        hash_rows(columns, set->column_count, from, n, hashes);
-        fetch_slots(set, hashes, n);
+    set->in_parts = false;
+    set->in_table = true;
+    for (int64_t from = 0; from < rows; from += KEY_PIECE) {
+        int64_t n = FRZ_MIN(rows - from, (int64_t)KEY_PIECE);
+        FRZ_TRY(make_room(set, (size_t)n, err));
+        key_hash_rows(columns, set->column_count, from, n, hashes);
+        fetch_slots(set, hashes, (size_t)n);
         for (int64_t i = from; i < from + n; i++) {
-            size_t before = set->count;
-            if (has_null(set, columns, i)) {
+            if (has_null(columns, set->column_count, i)) {
                 continue;
             }
-            FRZ_TRY(add_row(set, columns, i, hashes[i - from], first + i, err));
-            if (set->count == before) {
-                size_t slot = find_slot(set, hashes[i - from], columns, i);
-                set->entries[set->slots[slot].entry - 1].sequence_number = FRZ_KEY_TWICE;
+            uint64_t hash = hashes[i - from];
+            key_slot *slot = find_slot(set, hash, columns, i);
+            if (slot->unit == 0) {
+                FRZ_TRY(put_record(set, columns, i, (key_record){hash, first + i}, slot, err));
+            } else {
+                record_of(set, *slot)->sequence_number = FRZ_KEY_TWICE;
                 *twice = *twice < 0 ? i : *twice;
             }
         }
@@ -569,32 +565,21 @@ out:
     return rc;
 }
 
-void frz_key_set_find(const frz_key_set *set, const frz_key_column *columns, int64_t rows,
-                      int64_t *numbers)
+static void take_number(const lookup *l, int64_t row, const key_record *record)
 {
-    uint64_t hashes[PIECE];
-    uint16_t candidates[PIECE];
-    for (int64_t i = 0; i < rows; i++) {
-        numbers[i] = FRZ_KEY_ABSENT;
-    }
-    for (int64_t from = 0; from < rows && set->count > 0; from += PIECE) {
-        int64_t n = FRZ_MIN(rows - from, (int64_t)PIECE);
-        hash_rows(columns, set->column_count, from, n, hashes);
-        size_t count = find_candidates(set, hashes, n, candidates);
-        fetch_entries(set, hashes, candidates, count);
-        for (size_t i = 0; i < count; i++) {
-            int64_t row = from + candidates[i];
-            size_t slot = find_slot(set, hashes[row - from], columns, row);
-            if (set->slots[slot].entry != 0 && !has_null(set, columns, row)) {
-                numbers[row] = set->entries[set->slots[slot].entry - 1].sequence_number;
-            }
-        }
+    if (record != NULL && !has_null(l->columns, l->set->column_count, row)) {
+        l->numbers[row] = record->sequence_number;
     }
 }
 
-void frz_key_hashes(const frz_key_column *columns, size_t count, int64_t rows, uint64_t *hashes)
+void frz_key_set_find(const frz_key_set *set, const frz_key_column *columns, int64_t rows,
+                      int64_t *numbers)
 {
-    for (int64_t from = 0; from < rows; from += PIECE) {
-        hash_rows(columns, count, from, FRZ_MIN(rows - from, (int64_t)PIECE), hashes + from);
+    const lookup l = {.found = take_number, .set = set, .columns = columns, .numbers = numbers};
+    for (int64_t i = 0; i < rows; i++) {
+        numbers[i] = FRZ_KEY_ABSENT;
+    }
+    if (set->count > 0) {
+        look_up_rows(&l, 0, rows);
     }
 }

@@ -54,9 +54,9 @@ void frz_key_set_free(frz_key_set *set); /* NULL is fine */
 frz_code frz_key_set_add(frz_key_set *set, const frz_key_column *columns, int64_t rows,
                          int64_t sequence_number, frz_error *err);
 /* Clear the bits of the rows whose key was deleted after (with a greater sequence number). */
-void frz_key_set_clear(const frz_key_set *set, const frz_key_column *columns, int64_t rows,
-                       int64_t sequence_number, uint8_t *bits);
-size_t frz_key_set_count(const frz_key_set *set);
+frz_code frz_key_set_clear(frz_key_set *set, const frz_key_column *columns, int64_t rows,
+                           int64_t sequence_number, uint8_t *bits, frz_error *err);
+bool frz_key_set_is_empty(const frz_key_set *set);
 /* Memory that it holds, about. */
 size_t frz_key_set_bytes(const frz_key_set *set);
 /* About, what so many more rows could add. */

@@ -7,8 +7,8 @@
 #define LEAST_GAP 4096
 
 /* Of a batch whose size nobody chose. */
-#define CACHE_BYTES ((size_t)1 << 20)
-#define LEAST_ROWS 8192
+#define CACHE_BYTES ((size_t)256 << 10)
+#define LEAST_ROWS 2048
 #define MOST_ROWS 65536
 
 static void close_file(frz_scan *scan)
@@ -92,11 +92,12 @@ static frz_code next_file(frz_scan *scan, frz_row_range *rows, frz_error *err)
 }
 
 /* Rows of a batch, so that what was read of them is still in a processor's cache when deleted rows
- * are taken out; 0: the reader chooses, since so few rows would do too little. */
+ * are taken out, and the filters of their keys, too; 0: the reader chooses, since none are deleted
+ * or so few rows would do too little. */
 static int64_t choose_rows(const frz_scan *scan)
 {
     size_t bytes = scan_row_bytes(scan->file_type);
-    if (scan->batch_rows > 0) {
+    if (scan->batch_rows > 0 || scan->file_deletes == NULL || frz_threads(scan->env) > 1) {
         return scan->batch_rows;
     }
     int64_t rows = (int64_t)(CACHE_BYTES / FRZ_MAX(bytes, (size_t)1)) & ~(int64_t)1023;

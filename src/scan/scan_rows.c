@@ -81,8 +81,7 @@ out:
 typedef struct taking {
     const frz_scan *scan;
     struct ArrowArray *batch;
-    const uint8_t *selection; /* of rows; NULL: all */
-    int64_t selected;
+    frz_selection selection; /* bits NULL: all rows */
     struct ArrowArray *columns;
 } taking;
 
@@ -97,11 +96,11 @@ static frz_code take_column(void *ctx, size_t i, frz_error *err)
     int64_t rows = source->length;
     frz_code rc = FRZ_OK;
     uint8_t *all = NULL;
-    if (t->selection != NULL) {
-        return c->repeats ? frz_array_filter(env, type, source, t->selection, t->selected,
-                                             &t->columns[i], err)
-                          : frz_array_filter_move(env, type, source, t->selection, t->selected,
-                                                  &t->columns[i], err);
+    if (t->selection.bits != NULL) {
+        return c->repeats
+                   ? frz_array_filter(env, type, source, t->selection.bits, t->selection.selected,
+                                      &t->columns[i], err)
+                   : frz_array_filter_move(env, type, source, &t->selection, &t->columns[i], err);
     }
     if (!frz_array_has_more(type, source)) {
         return frz_array_slice(env, source, 0, rows, &t->columns[i], err);
@@ -119,7 +118,8 @@ static frz_code take_columns(taking *t, struct ArrowArray *out, frz_error *err)
     frz_code rc = FRZ_OK;
     const frz_env *env = t->scan->env;
     size_t n = t->scan->columns.output_type->field_count;
-    double bytes = t->selection == NULL ? 0 : (double)t->selected * (double)n * CELL_BYTES;
+    int64_t rows = t->selection.selected;
+    double bytes = t->selection.bits == NULL ? 0 : (double)rows * (double)n * CELL_BYTES;
     t->columns = frz_alloc_zero(env, n, sizeof *t->columns);
     if (t->columns == NULL) {
         return frz_fail_nomem(err, n * sizeof *t->columns);
@@ -131,7 +131,7 @@ static frz_code take_columns(taking *t, struct ArrowArray *out, frz_error *err)
             FRZ_TRY(take_column(t, i, err));
         }
     }
-    rc = frz_batch_make(env, t->selected, t->columns, n, out, err);
+    rc = frz_batch_make(env, rows, t->columns, n, out, err);
 out:
     for (size_t i = 0; i < n; i++) {
         frz_array_release(&t->columns[i]);
@@ -154,18 +154,20 @@ static frz_code put_out(const frz_scan *scan, struct ArrowArray *batch, const ui
                         int64_t selected, struct ArrowArray *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    taking t = {.scan = scan,
-                .batch = batch,
-                .selection = selected == batch->length ? NULL : selection,
-                .selected = selected};
+    taking t = {.scan = scan, .batch = batch, .selection.selected = selected};
     if (selected == 0) {
         return FRZ_OK;
+    }
+    if (selected < batch->length) {
+        FRZ_TRY(
+            frz_selection_init(&t.selection, scan->env, selection, batch->length, selected, err));
     }
     FRZ_TRY(take_columns(&t, out, err));
     if (scan->left >= 0 && scan->left < out->length) {
         rc = cut(scan, out, scan->left, err);
     }
 out:
+    frz_selection_reset(&t.selection, scan->env);
     return rc;
 }
 

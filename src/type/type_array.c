@@ -316,7 +316,7 @@ static frz_code need_buffer(const frz_env *env, int64_t count, size_t width, frz
 }
 
 static frz_code filter_fixed(const frz_env *env, const frz_type *type, const struct ArrowArray *src,
-                             const type_selection *s, parts *p, frz_error *err)
+                             const frz_selection *s, parts *p, frz_error *err)
 {
     size_t width = frz_type_width(type);
     const uint8_t *from = (const uint8_t *)src->buffers[1] + (size_t)src->offset * width;
@@ -334,7 +334,7 @@ static const int32_t *offsets_of(const struct ArrowArray *array)
 
 /* New offsets start at 0. A part of what one array held always fits. */
 static frz_code filter_offsets(const frz_env *env, const struct ArrowArray *src,
-                               const type_selection *s, parts *p, frz_error *err)
+                               const frz_selection *s, parts *p, frz_error *err)
 {
     frz_code rc = need_buffer(env, s->selected + 1, sizeof(int32_t), &p->buffers[1], err);
     if (rc == FRZ_OK) {
@@ -345,27 +345,32 @@ static frz_code filter_offsets(const frz_env *env, const struct ArrowArray *src,
 
 /* The bytes first: the offsets that lead to them may be written over. */
 static frz_code filter_bytes(const frz_env *env, const struct ArrowArray *src,
-                             const type_selection *s, parts *p, frz_error *err)
+                             const frz_selection *s, parts *p, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     int64_t total = type_selected_items(s, offsets_of(src));
     FRZ_TRY(need_buffer(env, total, 1, &p->buffers[2], err));
-    type_gather_bytes(s, offsets_of(src), src->buffers[2], p->buffers[2]->data);
+    type_gather_bytes(s, offsets_of(src), src->buffers[2], p->buffers[2]->data, total);
     FRZ_TRY(filter_offsets(env, src, s, p, err));
 out:
     return rc;
 }
 
+static frz_code filter_into(const frz_env *env, const frz_type *type, const struct ArrowArray *src,
+                            const frz_selection *s, parts *p, struct ArrowArray *out,
+                            frz_error *err);
+
 static frz_code filter_struct(const frz_env *env, const frz_type *type,
-                              const struct ArrowArray *src, const type_selection *s, parts *p,
+                              const struct ArrowArray *src, const frz_selection *s, parts *p,
                               frz_error *err)
 {
     frz_code rc = FRZ_OK;
     FRZ_TRY(parts_children(env, type->field_count, p, err));
     for (size_t i = 0; i < type->field_count; i++) {
         struct ArrowArray view = view_of(src->children[i], src->offset, src->length);
-        FRZ_TRY(frz_array_filter(env, type->fields[i].type, &view, s->bits, s->selected,
-                                 &p->children[i], err));
+        parts below = {.null_count = 0};
+        FRZ_TRY(filter_into(env, frz_type_storage(type->fields[i].type), &view, s, &below,
+                            &p->children[i], err));
     }
 out:
     return rc;
@@ -373,7 +378,7 @@ out:
 
 /* The selection of lists becomes one of their elements. */
 static frz_code filter_list(const frz_env *env, const frz_type *type, const struct ArrowArray *src,
-                            const type_selection *s, parts *p, frz_error *err)
+                            const frz_selection *s, parts *p, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     frz_type entries = entries_type(type);
@@ -394,7 +399,7 @@ out:
 }
 
 static frz_code filter_validity(const frz_env *env, const struct ArrowArray *src,
-                                const type_selection *s, parts *p, frz_error *err)
+                                const frz_selection *s, parts *p, frz_error *err)
 {
     if (src->buffers[0] == NULL || frz_null_count(src) == 0) {
         return FRZ_OK;
@@ -409,7 +414,7 @@ static frz_code filter_validity(const frz_env *env, const struct ArrowArray *src
 
 /* p: with buffers to be used again; it is used up. */
 static frz_code filter_into(const frz_env *env, const frz_type *type, const struct ArrowArray *src,
-                            const type_selection *s, parts *p, struct ArrowArray *out,
+                            const frz_selection *s, parts *p, struct ArrowArray *out,
                             frz_error *err)
 {
     frz_code rc = FRZ_OK;
@@ -439,26 +444,25 @@ frz_code frz_array_filter(const frz_env *env, const frz_type *type, const struct
                           frz_error *err)
 {
     parts p = {.null_count = 0};
-    type_selection s = type_selection_of(selection, src->length, selected);
+    frz_selection s = type_selection_of(selection, src->length, selected);
     assert(frz_bitmap_count(selection, 0, src->length) == selected);
     return filter_into(env, frz_type_storage(type), src, &s, &p, out, err);
 }
 
 /* If few rows go, values only move down a little; if many go, they would hold too much memory. */
 frz_code frz_array_filter_move(const frz_env *env, const frz_type *type, struct ArrowArray *src,
-                               const uint8_t *selection, int64_t selected, struct ArrowArray *out,
+                               const frz_selection *selection, struct ArrowArray *out,
                                frz_error *err)
 {
     parts p = {.null_count = 0};
-    type_selection s = type_selection_of(selection, src->length, selected);
-    assert(frz_bitmap_count(selection, 0, src->length) == selected);
+    assert(selection->length == src->length);
     type = frz_type_storage(type);
     layout l = layout_of(type);
-    if (selected > src->length / 2 && (l == LAYOUT_FIXED || l == LAYOUT_BYTES)) {
+    if (selection->selected > src->length / 2 && (l == LAYOUT_FIXED || l == LAYOUT_BYTES)) {
         p.buffers[1] = frz_array_take_buffer(src, 1);
         p.buffers[2] = l == LAYOUT_BYTES ? frz_array_take_buffer(src, 2) : NULL;
     }
-    frz_code rc = filter_into(env, type, src, &s, &p, out, err);
+    frz_code rc = filter_into(env, type, src, selection, &p, out, err);
     frz_array_release(src);
     return rc;
 }

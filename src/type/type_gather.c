@@ -5,12 +5,13 @@
  */
 #include "type/type_internal.h"
 
+#define OFFSETS 8  /* moved at a time */
 #define LONG_RUN 8 /* rows, on average, from which on runs are copied */
 
 /* ---- words of a selection ---- */
 
 /* 64 bits of the selection from row i, a multiple of 64, on; none from its end on. */
-static inline uint64_t word_at(const type_selection *s, int64_t i)
+static inline uint64_t word_at(const frz_selection *s, int64_t i)
 {
     uint64_t word = 0;
     if (s->length - i >= 64) {
@@ -23,7 +24,7 @@ static inline uint64_t word_at(const type_selection *s, int64_t i)
     return word & ((UINT64_C(1) << (s->length - i)) - 1);
 }
 
-static int64_t count_runs(const type_selection *s)
+static int64_t count_runs(const frz_selection *s)
 {
     int64_t runs = 0;
     uint64_t before = 0; /* the last bit of the word before */
@@ -35,9 +36,9 @@ static int64_t count_runs(const type_selection *s)
     return runs;
 }
 
-type_selection type_selection_of(const uint8_t *bits, int64_t length, int64_t selected)
+frz_selection type_selection_of(const uint8_t *bits, int64_t length, int64_t selected)
 {
-    type_selection s = {.bits = bits, .length = length, .selected = selected};
+    frz_selection s = {.bits = bits, .length = length, .selected = selected};
     /* there are at most as many runs as gaps and one more */
     s.in_runs = length - selected < selected / LONG_RUN || count_runs(&s) <= selected / LONG_RUN;
     return s;
@@ -47,14 +48,15 @@ type_selection type_selection_of(const uint8_t *bits, int64_t length, int64_t se
 
 /* Walks over the selected rows, or over runs of them. */
 typedef struct walk {
-    const type_selection *selection;
+    const frz_selection *selection;
+    size_t run; /* the next one of those that are known */
     int64_t at; /* row of the word's first bit */
     uint64_t word;
 } walk;
 
-static walk walk_of(const type_selection *s)
+static walk walk_of(const frz_selection *s)
 {
-    return (walk){s, 0, word_at(s, 0)};
+    return (walk){.selection = s, .word = word_at(s, 0)};
 }
 
 /* Go on to a word that has something; false: there is none. */
@@ -80,7 +82,7 @@ static inline bool next_row(walk *w, int64_t *row)
     return true;
 }
 
-static inline bool next_run(walk *w, int64_t *start, int64_t *end)
+static inline bool find_run(walk *w, int64_t *start, int64_t *end)
 {
     if (!find_word(w)) {
         return false;
@@ -96,36 +98,141 @@ static inline bool next_run(walk *w, int64_t *start, int64_t *end)
     return true;
 }
 
+static inline bool next_run(walk *w, int64_t *start, int64_t *end)
+{
+    const frz_selection *s = w->selection;
+    if (s->runs == NULL) {
+        return find_run(w, start, end);
+    }
+    if (w->run == s->run_count) {
+        return false;
+    }
+    *start = s->runs[w->run].start;
+    *end = s->runs[w->run++].end;
+    return true;
+}
+
+frz_code frz_selection_init(frz_selection *s, const frz_env *env, const uint8_t *bits,
+                            int64_t length, int64_t selected, frz_error *err)
+{
+    *s = type_selection_of(bits, length, selected);
+    assert(frz_bitmap_count(bits, 0, length) == selected);
+    if (!s->in_runs) {
+        return FRZ_OK;
+    }
+    size_t count = (size_t)count_runs(s), n = 0;
+    s->runs = frz_alloc_zero(env, count + 1, sizeof *s->runs);
+    if (s->runs == NULL) {
+        return frz_fail_nomem(err, count * sizeof *s->runs);
+    }
+    for (walk w = walk_of(s); find_run(&w, &s->runs[n].start, &s->runs[n].end);) {
+        n++;
+    }
+    s->run_count = n;
+    return FRZ_OK;
+}
+
+void frz_selection_reset(frz_selection *s, const frz_env *env)
+{
+    frz_free(env, s->runs);
+    *s = (frz_selection){0};
+}
+
 /* ---- bits ---- */
 
-void type_gather_bits(const type_selection *s, const uint8_t *src, int64_t first, uint8_t *dst)
+/* Up to 64 bits from one on; those behind the last are anything. */
+static inline uint64_t bits_at(const uint8_t *bits, int64_t at, int64_t end)
 {
-    int64_t n = 0, row, end;
-    walk w = walk_of(s);
-    if (s->in_runs) {
-        for (; next_run(&w, &row, &end); n += end - row) {
-            frz_bitmap_copy(src, first + row, end - row, dst, n);
+    const uint8_t *from = bits + at / 8;
+    unsigned shift = (unsigned)(at % 8);
+    size_t left = frz_bitmap_bytes(end) - (size_t)(at / 8);
+    uint64_t word = 0;
+    if (left < sizeof word) {
+        memcpy(&word, from, left);
+        return word >> shift;
+    }
+    word = frz_load_le64(from) >> shift;
+    return shift > 0 && left > sizeof word ? word | (uint64_t)from[8] << (64 - shift) : word;
+}
+
+/* Bits one behind the other. */
+typedef struct bit_writer {
+    uint8_t *to;
+    uint64_t word; /* not written yet */
+    unsigned used; /* bits of it, less than 64 */
+} bit_writer;
+
+/* The lowest bits of a word, 1 to 64. */
+static inline void put_bits(bit_writer *w, uint64_t bits, unsigned count)
+{
+    bits &= UINT64_MAX >> (64 - count);
+    w->word |= bits << w->used;
+    w->used += count;
+    if (w->used >= 64) {
+        memcpy(w->to, &w->word, sizeof w->word);
+        w->to += sizeof w->word;
+        w->used -= 64;
+        w->word = w->used == 0 ? 0 : bits >> (count - w->used);
+    }
+}
+
+void type_gather_bits(const frz_selection *s, const uint8_t *src, int64_t first, uint8_t *dst)
+{
+    bit_writer w = {.to = dst};
+    for (int64_t i = 0; i < s->length; i += 64) {
+        uint64_t selected = word_at(s, i);
+        uint64_t bits = selected == 0 ? 0 : bits_at(src, first + i, first + s->length);
+        for (unsigned at = 0; selected != 0;) {
+            unsigned skip = (unsigned)__builtin_ctzll(selected);
+            selected >>= skip;
+            unsigned run = ~selected == 0 ? 64 : (unsigned)__builtin_ctzll(~selected);
+            at += skip;
+            put_bits(&w, bits >> at, run);
+            at += run;
+            selected = run == 64 ? 0 : selected >> run;
         }
-        return;
     }
-    for (; next_row(&w, &row); n++) {
-        frz_bit_put(dst, n, frz_bit_get(src, first + row));
-    }
+    memcpy(w.to, &w.word, frz_bitmap_bytes(w.used));
 }
 
 /* ---- values of one width ---- */
 
-static void gather_runs(const type_selection *s, const uint8_t *src, size_t width, uint8_t *dst)
+/* Bytes on their way from one place to another, run after run. What is behind a run may be written
+ * over where it will be written again, which saves looking at its length. */
+typedef struct moving {
+    const uint8_t *from_end; /* of what may be read */
+    uint8_t *to, *to_end;    /* of what may be written */
+} moving;
+
+#define PIECE 32
+
+/* A run of what is moved down by less than a piece has the next one right behind it. */
+static inline void move_run(moving *m, const uint8_t *from, size_t size)
+{
+    uintptr_t shift = (uintptr_t)from - (uintptr_t)m->to;
+    if (shift >= PIECE && (size_t)(m->from_end - from) >= size + PIECE &&
+        (size_t)(m->to_end - m->to) >= size + PIECE) {
+        for (size_t i = 0; i < size; i += PIECE) {
+            uint8_t piece[PIECE]; /* they may overlap */
+            memcpy(piece, from + i, PIECE);
+            memcpy(m->to + i, piece, PIECE);
+        }
+    } else {
+        memmove(m->to, from, size);
+    }
+    m->to += size;
+}
+
+static void gather_runs(const frz_selection *s, const uint8_t *src, size_t width, uint8_t *dst)
 {
     int64_t start, end;
+    moving m = {src + (size_t)s->length * width, dst, dst + (size_t)s->selected * width};
     for (walk w = walk_of(s); next_run(&w, &start, &end);) {
-        size_t size = (size_t)(end - start) * width;
-        memmove(dst, src + (size_t)start * width, size);
-        dst += size;
+        move_run(&m, src + (size_t)start * width, (size_t)(end - start) * width);
     }
 }
 
-static void gather_4(const type_selection *s, const uint8_t *src, uint8_t *dst)
+static void gather_4(const frz_selection *s, const uint8_t *src, uint8_t *dst)
 {
     const uint32_t *from = (const uint32_t *)(const void *)src;
     uint32_t *to = (uint32_t *)(void *)dst;
@@ -135,7 +242,7 @@ static void gather_4(const type_selection *s, const uint8_t *src, uint8_t *dst)
     }
 }
 
-static void gather_8(const type_selection *s, const uint8_t *src, uint8_t *dst)
+static void gather_8(const frz_selection *s, const uint8_t *src, uint8_t *dst)
 {
     const uint64_t *from = (const uint64_t *)(const void *)src;
     uint64_t *to = (uint64_t *)(void *)dst;
@@ -145,7 +252,7 @@ static void gather_8(const type_selection *s, const uint8_t *src, uint8_t *dst)
     }
 }
 
-static void gather_any(const type_selection *s, const uint8_t *src, size_t width, uint8_t *dst)
+static void gather_any(const frz_selection *s, const uint8_t *src, size_t width, uint8_t *dst)
 {
     int64_t row;
     for (walk w = walk_of(s); next_row(&w, &row);) {
@@ -154,7 +261,7 @@ static void gather_any(const type_selection *s, const uint8_t *src, size_t width
     }
 }
 
-void type_gather_fixed(const type_selection *s, const uint8_t *src, size_t width, uint8_t *dst)
+void type_gather_fixed(const frz_selection *s, const uint8_t *src, size_t width, uint8_t *dst)
 {
     if (s->in_runs) {
         gather_runs(s, src, width, dst);
@@ -169,7 +276,7 @@ void type_gather_fixed(const type_selection *s, const uint8_t *src, size_t width
 
 /* ---- offsets, and what lies between them ---- */
 
-int64_t type_selected_items(const type_selection *s, const int32_t *offsets)
+int64_t type_selected_items(const frz_selection *s, const int32_t *offsets)
 {
     int64_t start, end, total = 0;
     for (walk w = walk_of(s); next_run(&w, &start, &end);) {
@@ -178,8 +285,26 @@ int64_t type_selected_items(const type_selection *s, const int32_t *offsets)
     return total;
 }
 
+/* Returns the place behind the last one. Pieces are read before they are written over. */
+static inline int32_t *move_offsets(int32_t *dst, const int32_t *src, size_t n, int32_t shift)
+{
+    size_t i = 0;
+    for (; i + OFFSETS <= n; i += OFFSETS) {
+        int32_t piece[OFFSETS];
+        memcpy(piece, src + i, sizeof piece);
+        for (size_t k = 0; k < OFFSETS; k++) {
+            piece[k] += shift;
+        }
+        memcpy(dst + i, piece, sizeof piece);
+    }
+    for (; i < n; i++) {
+        dst[i] = src[i] + shift;
+    }
+    return dst + n;
+}
+
 /* What is behind a run is read before it can be written over. */
-void type_gather_offsets(const type_selection *s, const int32_t *src, int32_t *dst)
+void type_gather_offsets(const frz_selection *s, const int32_t *src, int32_t *dst)
 {
     int64_t row, last;
     int32_t end = 0;
@@ -188,9 +313,7 @@ void type_gather_offsets(const type_selection *s, const int32_t *src, int32_t *d
         while (next_run(&w, &row, &last)) {
             int32_t shift = end - src[row]; /* both are offsets into one array */
             end = src[last] + shift;
-            for (; row < last; row++) {
-                *dst++ = src[row] + shift;
-            }
+            dst = move_offsets(dst, src + row, (size_t)(last - row), shift);
         }
     } else {
         while (next_row(&w, &row)) {
@@ -202,20 +325,20 @@ void type_gather_offsets(const type_selection *s, const int32_t *src, int32_t *d
     *dst = end;
 }
 
-void type_gather_bytes(const type_selection *s, const int32_t *offsets, const uint8_t *src,
-                       uint8_t *dst)
+void type_gather_bytes(const frz_selection *s, const int32_t *offsets, const uint8_t *src,
+                       uint8_t *dst, int64_t total)
 {
     int64_t start, end;
+    moving m = {src == NULL ? NULL : src + offsets[s->length], dst, dst + total};
     for (walk w = walk_of(s); next_run(&w, &start, &end);) {
         size_t size = (size_t)(offsets[end] - offsets[start]);
         if (size > 0) {
-            memmove(dst, src + offsets[start], size);
-            dst += size;
+            move_run(&m, src + offsets[start], size);
         }
     }
 }
 
-void type_select_elements(const type_selection *s, const int32_t *offsets, uint8_t *bits)
+void type_select_elements(const frz_selection *s, const int32_t *offsets, uint8_t *bits)
 {
     int64_t start, end;
     for (walk w = walk_of(s); next_run(&w, &start, &end);) {

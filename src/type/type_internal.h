@@ -34,26 +34,21 @@ frz_code type_check_names(frz_str *names, size_t count, frz_error *err);
 
 /* ---- selected rows (type_gather.c) ---- */
 
-typedef struct type_selection {
-    const uint8_t *bits; /* bit i: row i */
-    int64_t length;
-    int64_t selected;
-    bool in_runs; /* rows mostly follow each other */
-} type_selection;
-
-type_selection type_selection_of(const uint8_t *bits, int64_t length, int64_t selected);
+/* Not looked through for runs yet. */
+frz_selection type_selection_of(const uint8_t *bits, int64_t length, int64_t selected);
 /* Copy the values of the selected rows; sources begin with row 0, bits with bit first. Values,
  * offsets and bytes may move down within the memory they lie in. */
-void type_gather_bits(const type_selection *s, const uint8_t *src, int64_t first, uint8_t *dst);
-void type_gather_fixed(const type_selection *s, const uint8_t *src, size_t width, uint8_t *dst);
+void type_gather_bits(const frz_selection *s, const uint8_t *src, int64_t first, uint8_t *dst);
+void type_gather_fixed(const frz_selection *s, const uint8_t *src, size_t width, uint8_t *dst);
 /* Bytes, or elements, of the selected rows. */
-int64_t type_selected_items(const type_selection *s, const int32_t *offsets);
+int64_t type_selected_items(const frz_selection *s, const int32_t *offsets);
 /* One more offset than rows, from 0 on. */
-void type_gather_offsets(const type_selection *s, const int32_t *src, int32_t *dst);
-void type_gather_bytes(const type_selection *s, const int32_t *offsets, const uint8_t *src,
-                       uint8_t *dst);
+void type_gather_offsets(const frz_selection *s, const int32_t *src, int32_t *dst);
+/* total: that many bytes they are. */
+void type_gather_bytes(const frz_selection *s, const int32_t *offsets, const uint8_t *src,
+                       uint8_t *dst, int64_t total);
 /* Set the bits of the elements of selected lists; bit 0 is the first element of row 0. */
-void type_select_elements(const type_selection *s, const int32_t *offsets, uint8_t *bits);
+void type_select_elements(const frz_selection *s, const int32_t *offsets, uint8_t *bits);
 
 /* ---- decimals (type_number.c) ---- */
 

@@ -205,9 +205,30 @@ frz_code frz_array_constant(const frz_env *env, const frz_type *type, const frz_
 frz_code frz_array_filter(const frz_env *env, const frz_type *type, const struct ArrowArray *src,
                           const uint8_t *selection, int64_t selected, struct ArrowArray *out,
                           frz_error *err);
-/* The same; src moves, also on failure, and memory that nobody else has is used again. */
+
+/* Rows that follow each other. */
+typedef struct frz_run {
+    int64_t start, end;
+} frz_run;
+
+/* Some rows, looked through once for all columns of a batch (type_gather.c). */
+typedef struct frz_selection {
+    const uint8_t *bits; /* bit i: row i */
+    int64_t length;
+    int64_t selected;
+    bool in_runs;  /* rows mostly follow each other */
+    frz_run *runs; /* all of them if in_runs; NULL: not looked for, or single rows */
+    size_t run_count;
+} frz_selection;
+
+/* bits must outlive the selection, which needs no reset after a failure. */
+frz_code frz_selection_init(frz_selection *s, const frz_env *env, const uint8_t *bits,
+                            int64_t length, int64_t selected, frz_error *err);
+void frz_selection_reset(frz_selection *s, const frz_env *env);
+/* frz_array_filter for many columns; src moves, also on failure, and memory that nobody else has is
+ * used again. */
 frz_code frz_array_filter_move(const frz_env *env, const frz_type *type, struct ArrowArray *src,
-                               const uint8_t *selection, int64_t selected, struct ArrowArray *out,
+                               const frz_selection *selection, struct ArrowArray *out,
                                frz_error *err);
 /* Whether structs of the array have children behind those that the type names (type_narrow.c). */
 bool frz_array_has_more(const frz_type *type, const struct ArrowArray *array);

@@ -116,7 +116,7 @@ static void check_rows(const frz_env *env, const char *const *types, size_t coun
     assert_ok(init_rows(&r, env, types, count, data, n, &err), &err);
     assert_ok(new_set(env, &d, &set, &err), &err);
     assert_ok(frz_key_set_add(set, d.columns, (int64_t)n_deletes, 2, &err), &err);
-    frz_key_set_clear(set, r.columns, (int64_t)n, 1, bits);
+    assert_ok(frz_key_set_clear(set, r.columns, (int64_t)n, 1, bits, &err), &err);
     for (size_t i = 0; i < n; i++) {
         if (frz_bit_get(bits, (int64_t)i) != (left[i] == '1')) {
             fail_msg("%s, row %zu (%s)", types[0], i, data[i]);
@@ -264,7 +264,7 @@ static void keys__of_promoted_types_are_the_same(void **state)
             assert_true(frz_key_types_agree(d.columns[0].type, r.columns[0].type));
             assert_ok(new_set(*state, &d, &set, &err), &err);
             assert_ok(frz_key_set_add(set, d.columns, 1, 2, &err), &err);
-            frz_key_set_clear(set, r.columns, 3, 1, bits);
+            assert_ok(frz_key_set_clear(set, r.columns, 3, 1, bits, &err), &err);
             assert_int_equal(bits[0] & 7, 6);
             frz_key_set_free(set);
             reset_rows(&d, *state);
@@ -294,11 +294,11 @@ static void keys__apply_to_strictly_older_rows(void **state)
         assert_ok(frz_key_set_add(set, r.columns, 3, 5, &err), &err);
         assert_ok(frz_key_set_add(set, r.columns, 1, 7, &err), &err);
         assert_ok(frz_key_set_add(set, r.columns, 2, 3, &err), &err);
-        assert_int_equal(frz_key_set_count(set), 3);
+        assert_false(frz_key_set_is_empty(set));
         for (int64_t number = 3; number < 9; number++) {
             uint8_t bits[16];
             memset(bits, 0xff, sizeof bits);
-            frz_key_set_clear(set, r.columns, 3, number, bits);
+            assert_ok(frz_key_set_clear(set, r.columns, 3, number, bits, &err), &err);
             assert_int_equal(frz_bit_get(bits, 0), number >= 7);
             assert_int_equal(frz_bit_get(bits, 1), number >= 5);
             assert_int_equal(frz_bit_get(bits, 2), number >= 5);
@@ -353,7 +353,7 @@ static void keys__in_a_null_struct_are_null(void **state)
             uint8_t bits[16];
             memset(bits, 0xff, sizeof bits);
             assert_ok(frz_key_column_init(&column, *state, outer, from, 2, &err), &err);
-            frz_key_set_clear(set, &column, from->length, 1, bits);
+            assert_ok(frz_key_set_clear(set, &column, from->length, 1, bits, &err), &err);
             assert_int_equal(bits[0] & ((1u << from->length) - 1), left[k][i]);
             frz_key_column_reset(&column, *state);
         }
@@ -421,7 +421,7 @@ static void keys__random_sets_do_what_a_list_does(void **state)
         assert_ok(init_rows(&r, *state, t, columns, data, ROWS, &err), &err);
         assert_ok(new_set(*state, &d, &set, &err), &err);
         assert_ok(frz_key_set_add(set, d.columns, (int64_t)n, 2, &err), &err);
-        frz_key_set_clear(set, r.columns, ROWS, 1, bits);
+        assert_ok(frz_key_set_clear(set, r.columns, ROWS, 1, bits, &err), &err);
         for (size_t i = 0; i < ROWS; i++) {
             if (frz_bit_get(bits, (int64_t)i) == in_list(deletes, n, data[i])) {
                 fail_msg("run %zu, row %zu: %s", run, i, data[i]);
@@ -431,6 +431,105 @@ static void keys__random_sets_do_what_a_list_does(void **state)
         frz_key_set_free(set);
         reset_rows(&d, *state);
         reset_rows(&r, *state);
+    }
+}
+
+/* ---- whole numbers ---- */
+
+/* A batch of one long column without nulls. */
+static void init_longs(key_rows *k, const frz_env *env, const int64_t *values, size_t n)
+{
+    frz_error err = {0};
+    frz_builder *builder = NULL;
+    const frz_field field = {
+        .id = 1, .name = FRZ_STR("k"), .type = frz_type_primitive(FRZ_TYPE_LONG)};
+    memset(k, 0, sizeof *k);
+    frz_arena_init(&k->arena, env, FRZ_ARENA_NO_LIMIT);
+    assert_ok(frz_type_struct_of(&k->arena, &field, 1, &k->type, &err), &err);
+    assert_ok(frz_builder_new(env, k->type, &builder, &err), &err);
+    for (size_t i = 0; i < n; i++) {
+        assert_ok(frz_builder_i64(frz_builder_child(builder, 0), values[i], &err), &err);
+        assert_ok(frz_builder_end(builder, &err), &err);
+    }
+    assert_ok(frz_builder_finish(builder, &k->batch, &err), &err);
+    k->count = 1;
+    assert_ok(frz_key_column_init(&k->columns[0], env, k->type, &k->batch, 1, &err), &err);
+    frz_builder_free(builder);
+}
+
+#define FILES 12
+#define KEYS 200
+
+/* Delete files in the order that they are read, each with a sequence number. */
+typedef struct delete_files {
+    int64_t keys[FILES][KEYS];
+    int64_t numbers[FILES];
+    size_t count;
+} delete_files;
+
+static bool is_deleted(const delete_files *f, int64_t value, int64_t sequence_number)
+{
+    for (size_t i = 0; i < f->count; i++) {
+        for (size_t k = 0; k < KEYS && f->numbers[i] > sequence_number; k++) {
+            if (f->keys[i][k] == value) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void check_longs(const frz_env *env, const delete_files *files, const int64_t *values,
+                        size_t n)
+{
+    frz_error err = {0};
+    key_rows d, r;
+    frz_key_set *set = NULL;
+    static uint8_t bits[ROWS / 8 + 16];
+    init_longs(&r, env, values, n);
+    assert_ok(new_set(env, &r, &set, &err), &err);
+    for (size_t i = 0; i < files->count; i++) {
+        init_longs(&d, env, files->keys[i], KEYS);
+        assert_ok(frz_key_set_add(set, d.columns, KEYS, files->numbers[i], &err), &err);
+        reset_rows(&d, env);
+    }
+    for (int64_t number = 0; number < 5; number++) {
+        memset(bits, 0xff, sizeof bits);
+        assert_ok(frz_key_set_clear(set, r.columns, (int64_t)n, number, bits, &err), &err);
+        for (size_t i = 0; i < n; i++) {
+            if (frz_bit_get(bits, (int64_t)i) == is_deleted(files, values[i], number)) {
+                fail_msg("%zu files, number %lld, row %zu: %lld", files->count, (long long)number,
+                         i, (long long)values[i]);
+            }
+        }
+    }
+    frz_key_set_free(set);
+    reset_rows(&r, env);
+}
+
+/* Ascending ids, some far from the others, and keys in any order; more files than parts that are
+ * kept; the least and the greatest number there is. */
+static void keys__whole_numbers_of_several_files(void **state)
+{
+    static int64_t values[ROWS];
+    static delete_files files;
+    uint64_t seed = 11;
+    for (int run = 0; run < 12; run++) {
+        int64_t step = run % 3 == 0 ? 1 : run % 3 == 1 ? 40 : 1 << 20;
+        int64_t first = run == 0 ? INT64_MIN : run == 1 ? INT64_MAX - ROWS * step : -1000;
+        for (int64_t i = 0; i < ROWS; i++) {
+            values[i] = first + i * step + (int64_t)random_below(&seed, (uint64_t)step);
+        }
+        values[ROWS / 2] = run % 2 == 0 ? INT64_MAX : values[ROWS / 2];
+        files.count = run % 4 == 3 ? FILES : (size_t)run % 4 + 1;
+        for (size_t i = 0; i < files.count; i++) {
+            files.numbers[i] = 1 + (int64_t)random_below(&seed, 4);
+            for (size_t k = 0; k < KEYS; k++) {
+                size_t row = run % 2 == 0 ? i * KEYS + k : random_below(&seed, ROWS);
+                files.keys[i][k] = values[row];
+            }
+        }
+        check_longs(*state, &files, values, ROWS);
     }
 }
 
@@ -447,6 +546,15 @@ static frz_code scenario_keys(const frz_env *env, frz_error *err)
     FRZ_TRY(init_rows(&r, env, types, 2, list, 100, err));
     FRZ_TRY(new_set(env, &r, &set, err));
     FRZ_TRY(frz_key_set_add(set, r.columns, 100, 2, err));
+    frz_key_set_free(set);
+    set = NULL;
+    /* the long alone, which is kept in parts */
+    FRZ_TRY(frz_key_set_new(env, &r.columns[0].type, 1, &set, err));
+    for (int64_t number = 1; number <= 12; number++) { /* more than there can be parts */
+        uint8_t bits[100 / 8 + 16];
+        FRZ_TRY(frz_key_set_add(set, r.columns, 100, number / 2, err));
+        FRZ_TRY(frz_key_set_clear(set, r.columns, 100, 0, bits, err));
+    }
 out:
     frz_key_set_free(set);
     if (rc == FRZ_OK || r.count > 0) {
@@ -461,9 +569,30 @@ static void alloc__keys_give_back_what_they_took(void **state)
     assert_true(test_fail_every_allocation(scenario_keys) > 10);
 }
 
+/* Batches are looked through by several threads; ThreadSanitizer watches. */
+static int threads_setup(void **state)
+{
+    frz_env_options opts = FRZ_ENV_OPTIONS_INIT;
+    frz_env *env = NULL;
+    opts.threads = 3;
+    frz_code rc = frz_env_new(&opts, &env, NULL);
+    *state = env;
+    if (rc == FRZ_OK) {
+        env->least_shared = 1;
+    }
+    return rc == FRZ_OK ? 0 : -1;
+}
+
+#define TEST_WITH_THREADS(test)                                                                    \
+    {                                                                                              \
+#test "_threads", test, threads_setup, test_env_teardown, NULL                             \
+    }
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST_WITH_THREADS(keys__random_sets_do_what_a_list_does),
+        TEST_WITH_THREADS(keys__whole_numbers_of_several_files),
         TEST_WITH_ENV(keys__null_equals_null_alone),
         TEST_WITH_ENV(keys__a_null_in_one_column_is_no_wildcard),
         TEST_WITH_ENV(keys__floats_are_equal_by_their_bits_and_all_nans),
@@ -472,6 +601,7 @@ int main(void)
         TEST_WITH_ENV(keys__apply_to_strictly_older_rows),
         TEST_WITH_ENV(keys__in_a_null_struct_are_null),
         TEST_WITH_ENV(keys__random_sets_do_what_a_list_does),
+        TEST_WITH_ENV(keys__whole_numbers_of_several_files),
         TEST_WITH_ENV(numbers__are_found_by_key_and_null_has_none),
         TEST_WITH_ENV(numbers__of_keys_that_come_twice_are_told),
         cmocka_unit_test(alloc__keys_give_back_what_they_took),

@@ -231,6 +231,9 @@ static void check_filter_move(const frz_env *env, const frz_type *type, const st
                               const uint8_t *selection)
 {
     frz_error err = {0};
+    frz_selection s;
+    int64_t selected = frz_bitmap_count(selection, 0, a->length);
+    assert_ok(frz_selection_init(&s, env, selection, a->length, selected, &err), &err);
     for (size_t i = 0; i < type->field_count; i++) {
         const frz_type *child = type->fields[i].type;
         struct ArrowArray cut = {0}, twice = {0}, own = {0}, out = {0};
@@ -240,15 +243,14 @@ static void check_filter_move(const frz_env *env, const frz_type *type, const st
         assert_ok(frz_array_slice(env, &twice, a->length, a->length, &own, &err), &err);
         frz_array_release(&twice);
         char *expected = rows_text(env, child, &cut, selection);
-        assert_ok(frz_array_filter_move(env, child, &own, selection,
-                                        frz_bitmap_count(selection, 0, a->length), &out, &err),
-                  &err);
+        assert_ok(frz_array_filter_move(env, child, &own, &s, &out, &err), &err);
         assert_null(own.release);
         assert_rows(env, child, &out, expected);
         frz_free(env, expected);
         frz_array_release(&cut);
         frz_array_release(&out);
     }
+    frz_selection_reset(&s, env);
 }
 
 /* selection: with zeros behind the array's rows. */
@@ -332,15 +334,17 @@ static void filter__shared_memory_is_not_written_to(void **state)
     frz_error err = {0};
     wide_types w;
     struct ArrowArray whole = {0}, moved = {0}, out = {0};
+    frz_selection s;
     const frz_type *type = wide_type(&w);
     assert_ok(build_rows(*state, type, 0, 24, &whole, &err), &err);
+    assert_ok(frz_selection_init(&s, *state, selection, 24, 23, &err), &err);
     char *before = rows_text(*state, type, &whole, NULL);
     for (int64_t i = 0; i < whole.n_children; i++) {
         assert_ok(frz_array_slice(*state, whole.children[i], 0, 24, &moved, &err), &err);
-        assert_ok(frz_array_filter_move(*state, w.top[i].type, &moved, selection, 23, &out, &err),
-                  &err);
+        assert_ok(frz_array_filter_move(*state, w.top[i].type, &moved, &s, &out, &err), &err);
         frz_array_release(&out);
     }
+    frz_selection_reset(&s, *state);
     assert_rows(*state, type, &whole, before);
     frz_free(*state, before);
     frz_array_release(&whole);
@@ -554,6 +558,7 @@ static frz_code scenario(const frz_env *env, frz_error *err)
     frz_arena arena;
     struct ArrowArray a = {0}, filtered = {0}, both = {0}, nulls = {0}, constant = {0}, cut = {0};
     struct ArrowArray moved = {0};
+    frz_selection runs = {0};
     struct ArrowSchema schema = {0}, copy = {0};
     const frz_type *back;
     const frz_type *type = wide_type(&w);
@@ -568,7 +573,9 @@ static frz_code scenario(const frz_env *env, frz_error *err)
     FRZ_TRY(frz_array_nulls(env, type, 5, &nulls, err));
     FRZ_TRY(frz_array_constant(env, type, &filled, 5, &constant, err));
     FRZ_TRY(frz_array_slice(env, &a, 3, 50, &cut, err));
-    FRZ_TRY(frz_array_filter_move(env, type, &filtered, selection, 40, &moved, err));
+    memset(selection, 0xfe, sizeof selection);
+    FRZ_TRY(frz_selection_init(&runs, env, selection, 80, 70, err));
+    FRZ_TRY(frz_array_filter_move(env, type, &filtered, &runs, &moved, err));
     FRZ_TRY(frz_type_to_arrow(env, type, &schema, err));
     FRZ_TRY(frz_arrow_schema_copy(env, &schema, &copy, err));
     FRZ_TRY(frz_type_from_arrow(&arena, &copy, &back, err));
@@ -577,6 +584,7 @@ out:
     frz_array_release(&a);
     frz_array_release(&filtered);
     frz_array_release(&moved);
+    frz_selection_reset(&runs, env);
     frz_array_release(&both);
     frz_array_release(&nulls);
     frz_array_release(&constant);
