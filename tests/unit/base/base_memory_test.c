@@ -26,6 +26,27 @@ static void arena__limit_is_kept(void **state)
     frz_arena_reset(&arena);
 }
 
+/* Small and large ones, and no size that overflows. */
+static void table__is_zero_and_lies_in_its_block(void **state)
+{
+    static const size_t counts[] = {0, 1, 1000, 131071, 131072, 300000};
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(counts); i++) {
+        void *block = NULL;
+        uint64_t *table = frz_alloc_table(*state, counts[i], sizeof *table, &block);
+        assert_non_null(table);
+        assert_true((uint8_t *)block <= (uint8_t *)table);
+        for (size_t k = 0; k < counts[i]; k++) {
+            assert_true(table[k] == 0);
+            table[k] = UINT64_MAX; /* the sanitizer tells whether it is the block's */
+        }
+        frz_free(*state, block);
+    }
+    void *block = NULL;
+    assert_null(frz_alloc_table(*state, SIZE_MAX / 8, 8, &block));
+    assert_null(frz_alloc_table(*state, SIZE_MAX, 8, &block));
+    assert_null(block);
+}
+
 static void buf__growth_stops_at_the_ceiling(void **state)
 {
     frz_error err = {0};
@@ -97,6 +118,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         TEST_WITH_ENV(arena__pieces_are_zero_and_aligned),
         TEST_WITH_ENV(arena__limit_is_kept),
+        TEST_WITH_ENV(table__is_zero_and_lies_in_its_block),
         TEST_WITH_ENV(buf__growth_stops_at_the_ceiling),
         cmocka_unit_test(str__whole_numbers),
         cmocka_unit_test(str__utf8),
