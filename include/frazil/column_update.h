@@ -82,7 +82,8 @@ FRZ_API frz_code frz_update_estimate(const frz_table *table, const frz_assignmen
 
 /**
  * The same of an update with values from outside (frz_update_columns_from). The source is read, and
- * its keys are looked up in these data files; its own bytes, the same in each mode, do not count.
+ * its keys are looked up in all data files that may match; its own bytes, the same in each mode, do
+ * not count.
  */
 FRZ_API frz_code frz_update_from_estimate(frz_catalog *catalog, const char *table, const char *name,
                                           const frz_assignment *assignments,

@@ -104,17 +104,20 @@ static frz_code find(void *ctx, const frz_entry *entry, const frz_live *live, fr
     return out->all ? FRZ_OK : read_rows(finder, entry, leaves, out, err);
 }
 
-static frz_code insert(void *ctx, double times, frz_cost_inserts *out, frz_error *err)
+static frz_code insert(void *ctx, frz_cost_inserts *out, frz_error *err)
 {
     update_finder *finder = ctx;
-    return update_merge_count(finder->plan, finder->table, finder->schema, times, finder->arena,
-                              out, err);
+    return update_merge_count(finder->plan, finder->table, finder->schema, finder->arena, out, err);
 }
 
 /* ---- the estimate ---- */
 
-/* with_inserts: they are the same in all modes. */
-static frz_code update_estimate(update_finder *finder, bool in_bounds, bool with_inserts,
+/* How closely to look. To choose a mode some data files do, and what is inserted is left out: it is
+ * the same in all modes. To tell what it costs, all are looked at in which a source may have rows:
+ * they may be in a few of very many. */
+typedef enum update_look { LOOK_IN_BOUNDS, LOOK_TO_CHOOSE, LOOK_TO_TELL } update_look;
+
+static frz_code update_estimate(update_finder *finder, update_look look,
                                 frz_statement_estimate *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
@@ -138,7 +141,8 @@ static frz_code update_estimate(update_finder *finder, bool in_bounds, bool with
                                 .schema = finder->schema,
                                 .files = finder->files,
                                 .finder = {finder, plan->find_type, NULL, find, NULL},
-                                .in_bounds = in_bounds,
+                                .every_file = look == LOOK_TO_TELL && plan->source != NULL,
+                                .in_bounds = look == LOOK_IN_BOUNDS,
                                 .columns = columns,
                                 .column_count = plan->assignment_count,
                                 .reads = reads,
@@ -146,7 +150,7 @@ static frz_code update_estimate(update_finder *finder, bool in_bounds, bool with
     if (plan->source != NULL && !plan->source->by_position) {
         request.finder.begin = begin;
     }
-    if (with_inserts && plan->merge != NULL && plan->merge->inserts) {
+    if (look == LOOK_TO_TELL && plan->merge != NULL && plan->merge->inserts) {
         request.finder.insert = insert;
     }
     FRZ_TRY(frz_cost_estimate(&request, finder->arena, out, err));
@@ -173,10 +177,10 @@ frz_code update_cheapest(update_plan *plan, const frz_table *table, const frz_sc
     frz_statement_estimate estimate = {.cheapest = 1};
     update_finder finder = {table, schema, files, plan, arena, 0};
     if (may_be_told(plan)) {
-        FRZ_TRY(update_estimate(&finder, true, false, &estimate, err));
+        FRZ_TRY(update_estimate(&finder, LOOK_IN_BOUNDS, &estimate, err));
     }
     if (estimate.cheapest != 0) {
-        FRZ_TRY(update_estimate(&finder, false, false, &estimate, err));
+        FRZ_TRY(update_estimate(&finder, LOOK_TO_CHOOSE, &estimate, err));
     }
     (void)frz_write_mode_find(frz_str_from(estimate.modes[estimate.cheapest].mode), out);
 out:
@@ -200,7 +204,7 @@ static frz_code estimate_words(const frz_table *table, const update_words *words
     FRZ_TRY(update_words_parse(words, &plan, &merge, &arena, err));
     FRZ_TRY(update_plan_bind(&plan, &table->metadata, schema, err));
     FRZ_TRY(frz_cost_files_find(table, update_prune(&plan), &arena, &files, err));
-    FRZ_TRY(update_estimate(&finder, false, true, out, err));
+    FRZ_TRY(update_estimate(&finder, LOOK_TO_TELL, out, err));
 out:
     frz_cost_files_reset(&files);
     update_plan_unbind(&plan);

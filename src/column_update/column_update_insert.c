@@ -311,23 +311,22 @@ out:
     return rc;
 }
 
-/* Rows that are left, those of them that are inserted, and their partitions. */
-static frz_code count_rows(insert_job *job, int64_t *left, int64_t *inserted, tuple_set *set,
-                           frz_error *err)
+/* Rows that are inserted, and their partitions. */
+static frz_code count_rows(insert_job *job, int64_t *inserted, tuple_set *set, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     frz_join *join = job->plan->source->join;
     struct ArrowArray batch = {0}, rows = {0};
     FRZ_TRY(frz_join_rest_open(join, err));
     while ((rc = frz_join_rest_next(join, &batch, err)) == FRZ_OK) {
-        job->row = *left;
-        *left += batch.length;
+        int64_t length = batch.length;
         FRZ_TRY(select_rows(job, &batch, err));
         *inserted += batch.length;
         FRZ_TRY(make_rows(job, &batch, &rows, err));
         FRZ_TRY(add_tuples(job, &rows, set, err));
         frz_array_release(&rows);
         frz_array_release(&batch);
+        job->row += length;
     }
     rc = rc == FRZ_END ? FRZ_OK : rc;
 out:
@@ -356,20 +355,16 @@ static frz_code list_columns(const insert_job *job, frz_arena *arena, frz_cost_i
 }
 
 frz_code update_merge_count(update_plan *plan, const frz_table *table, const frz_schema *schema,
-                            double times, frz_arena *arena, frz_cost_inserts *out, frz_error *err)
+                            frz_arena *arena, frz_cost_inserts *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     insert_job job;
     tuple_set tuples = {0};
-    int64_t left = 0, inserted = 0, all = 0, unmarked = 0;
+    int64_t inserted = 0;
     init(&job, plan, table);
     FRZ_TRY(bind(&job, schema, arena, err));
-    FRZ_TRY(count_rows(&job, &left, &inserted, &tuples, err));
-    update_source_count(plan->source, &all, &unmarked);
-    if (left > 0) { /* some of them belong to data files that were not looked at */
-        double marked = FRZ_MIN((double)(all - unmarked) * times, (double)all);
-        out->rows = (double)inserted * ((double)all - marked) / (double)left;
-    }
+    FRZ_TRY(count_rows(&job, &inserted, &tuples, err));
+    out->rows = (double)inserted;
     out->files = (double)tuples.count;
     FRZ_TRY(list_columns(&job, arena, out, err));
 out:

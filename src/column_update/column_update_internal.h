@@ -198,9 +198,9 @@ frz_code update_merge_first(const update_merge *merge, bool inserts, frz_arena *
                             void *ctx, const frz_expr *otherwise, const frz_expr **out,
                             frz_error *err);
 bool update_merge_has(const update_merge *merge, frz_merge_action action);
-/* What that would come to if so many times as many were marked. */
+/* What rows of the source would come to that nobody marked (column_update_insert.c). */
 frz_code update_merge_count(update_plan *plan, const frz_table *table, const frz_schema *schema,
-                            double times, frz_arena *arena, frz_cost_inserts *out, frz_error *err);
+                            frz_arena *arena, frz_cost_inserts *out, frz_error *err);
 
 /* ---- one data file as the statement sees it (column_update_read.c) ---- */
 

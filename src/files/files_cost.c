@@ -7,7 +7,8 @@
  *   new values            are taken to be as long as the old ones, constants to be nothing, those
  *                         of new rows as long as those of the other rows
  *
- * Of many data files some are looked at, evenly spaced, and stand for the others.
+ * Of many data files some are looked at, evenly spaced, and stand for the others, unless all are
+ * asked for.
  */
 #include "files/files_cost.h"
 #include <stdlib.h>
@@ -52,7 +53,7 @@ typedef struct cost_work {
     frz_arena *arena;
     frz_codec *codec;
     cost_sums sums;
-    const frz_entry *partitions[SAMPLE_FILES]; /* one entry of each with rows that are updated */
+    const frz_entry **partitions; /* one entry of each with rows that are updated */
     size_t partition_count;
     size_t leaves;       /* columns of primitive values in a row */
     size_t assigned;     /* of these */
@@ -502,16 +503,17 @@ static void scale(cost_sums *sums, double times)
     }
 }
 
-/* As many of the files as may be, evenly spaced. */
-static frz_code choose_some(const cost_work *work, const frz_entry ***out, size_t *count,
-                            frz_error *err)
+/* All of the files, or as many as may be, evenly spaced. */
+static frz_code choose_some(cost_work *work, const frz_entry ***out, size_t *count, frz_error *err)
 {
     const frz_live_files *files = work->request->files;
-    const frz_entry **some = frz_arena_array(work->arena, SAMPLE_FILES, sizeof *some);
-    if (some == NULL) {
-        return frz_fail_nomem(err, SAMPLE_FILES * sizeof *some);
+    size_t most = work->request->every_file ? files->count : SAMPLE_FILES;
+    *count = FRZ_MIN(files->count, most);
+    const frz_entry **some = frz_arena_array(work->arena, *count + 1, sizeof *some);
+    work->partitions = frz_arena_array(work->arena, *count + 1, sizeof *work->partitions);
+    if (some == NULL || work->partitions == NULL) {
+        return frz_fail_nomem(err, *count * sizeof *some);
     }
-    *count = FRZ_MIN(files->count, (size_t)SAMPLE_FILES);
     for (size_t i = 0; i < *count; i++) {
         some[i] = files->entries[i * files->count / *count];
     }
@@ -519,8 +521,7 @@ static frz_code choose_some(const cost_work *work, const frz_entry ***out, size_
     return FRZ_OK;
 }
 
-/* times: what those that are looked at stand for. */
-static frz_code look_at_some(cost_work *work, double *times, frz_error *err)
+static frz_code look_at_some(cost_work *work, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     const frz_live_files *files = work->request->files;
@@ -539,8 +540,9 @@ static frz_code look_at_some(cost_work *work, double *times, frz_error *err)
         FRZ_TRY(look_at(work, some[i], err));
         rows += (double)some[i]->record_count;
     }
-    *times = rows > 0 && rows < all_rows ? all_rows / rows : 1;
-    scale(&work->sums, *times);
+    if (rows > 0 && rows < all_rows) {
+        scale(&work->sums, all_rows / rows);
+    }
 out:
     return rc;
 }
@@ -558,16 +560,17 @@ static double bytes_of_row(const cost_work *work, int32_t field_id)
     return known > 0 ? known : width_of(schema->fields[index].type);
 }
 
-static frz_code add_inserts(cost_work *work, double times, frz_error *err)
+static frz_code add_inserts(cost_work *work, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     const frz_cost_finder *finder = &work->request->finder;
     frz_cost_inserts inserts = {0};
     double row = 0;
-    if (finder->insert == NULL || work->request->in_bounds) {
+    if (finder->insert == NULL) {
         return FRZ_OK;
     }
-    FRZ_TRY(finder->insert(finder->ctx, times, &inserts, err));
+    assert(work->request->every_file && !work->request->in_bounds);
+    FRZ_TRY(finder->insert(finder->ctx, &inserts, err));
     for (size_t i = 0; i < inserts.column_count; i++) {
         row += bytes_of_row(work, inserts.columns[i]);
     }
@@ -648,7 +651,6 @@ frz_code frz_cost_estimate(const frz_cost_request *request, frz_arena *arena,
 {
     frz_code rc = FRZ_OK;
     frz_statement_estimate made = {0};
-    double times = 1;
     size_t columns = request->schema->type->field_count;
     cost_work work = {.request = request, .env = request->table->env, .arena = arena};
     work.row_bytes = frz_arena_array(arena, columns + 1, sizeof *work.row_bytes);
@@ -661,8 +663,8 @@ frz_code frz_cost_estimate(const frz_cost_request *request, frz_arena *arena,
     FRZ_TRY(frz_write_reads(&request->table->metadata, &made.reads_per_write, err));
     FRZ_TRY(frz_codec_new(work.env, FRZ_CODEC_ZSTD, 0, &work.codec, err));
     FRZ_TRY(count_leaves(&work, err));
-    FRZ_TRY(look_at_some(&work, &times, err));
-    FRZ_TRY(add_inserts(&work, times, err));
+    FRZ_TRY(look_at_some(&work, err));
+    FRZ_TRY(add_inserts(&work, err));
     made.rows = rounded(work.sums.rows + work.inserted);
     made.data_files = rounded(work.sums.files);
     if (request->is_delete) {

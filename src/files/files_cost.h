@@ -36,15 +36,15 @@ typedef struct frz_cost_finder {
     frz_code (*begin)(void *ctx, const frz_entry *const *entries, size_t count, frz_error *err);
     frz_code (*find)(void *ctx, const frz_entry *entry, const frz_live *live, frz_cost_rows *out,
                      frz_error *err);
-    /* Behind the last one, which with those before it stands for so many times as much. NULL: no
-     * rows are inserted. */
-    frz_code (*insert)(void *ctx, double times, frz_cost_inserts *out, frz_error *err);
+    /* Behind the last one, if every file is looked at. NULL: no rows are inserted. */
+    frz_code (*insert)(void *ctx, frz_cost_inserts *out, frz_error *err);
 } frz_cost_finder;
 
 typedef struct frz_cost_request {
     const frz_table *table;
     const frz_schema *schema;
     const frz_live_files *files; /* that may have such rows */
+    bool every_file;             /* all are looked at; else, of many, some stand for all */
     frz_cost_finder finder;
     bool is_delete; /* there are two modes then, else three */
     const frz_cost_column *columns;
