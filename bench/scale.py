@@ -167,7 +167,7 @@ def statement(table, text="UPDATE db.t SET c_1 = c_1 + 1"):
     return {"seconds": seconds, "peak": peak}
 
 
-# In other modes: one row of each file, and one row of all, whose file is found without reading others.
+# In other modes: one row of each file, and one row of all.
 MODES = [
     ("DELETE a row of each file", "delete", "merge-on-read", "DELETE FROM db.t WHERE id = 1"),
     ("DELETE one row", "delete", "merge-on-read", "DELETE FROM db.t WHERE _row_id = 6"),

@@ -77,7 +77,8 @@ const cli_command cmd_changes = {
         "against its own parent. Files are added, removed, or have got other column files or\n"
         "deleted rows (dv). With --rows: rows that were inserted, deleted, and updated, before\n"
         "and after; of updates only the columns that changed, unless --columns names some. What\n"
-        "only moved rows, such as a compaction, changes none. With --json one object a line.\n",
+        "only moved rows, such as a compaction, changes none. Rows that went with a parent that\n"
+        "has expired cannot be told, which is said at once. With --json one object a line.\n",
     .example = "  frazil changes db.wide\n"
                "  frazil changes db.wide --rows\n"
                "  frazil changes db.wide --from 4358109269873137077 --rows --columns id,c_1\n"

@@ -25,7 +25,8 @@ typedef struct fault_scenario {
 } fault_scenario;
 
 /* Operations: import, update all, update some, compact; delete, and updates and compaction after
- * it; updates and a delete in other modes; append; expiry and the removal of orphans. */
+ * it; updates and a delete in other modes; updates from files, merge; append; changes that renew a
+ * leaf; an update that leaves the partition; expiry and the removal of orphans. */
 extern const fault_scenario scenarios[];
 extern const size_t scenario_count;
 
