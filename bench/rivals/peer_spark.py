@@ -30,6 +30,8 @@ class Spark(Rival):
                 "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
             catalog: "org.apache.iceberg.spark.SparkCatalog", f"{catalog}.type": "hadoop",
             f"{catalog}.warehouse": f"file://{self.folder}", f"{catalog}.cache-enabled": "false",
+            # the source has BYTE_STREAM_SPLIT, which only the other reader knows; tables do not
+            "spark.sql.parquet.enableVectorizedReader": "false",
             "spark.sql.shuffle.partitions": "2", "spark.ui.enabled": "false",
             "spark.log.level": "ERROR", "spark.local.dir": f"{self.folder}.spark"}
         builder = SparkSession.builder.master("local[2]")
