@@ -20,11 +20,10 @@
 #define CLEAR_PIECES 16       /* at most */
 #define ROW_BYTES 16          /* looking up a row is about as much work as decoding so many */
 
-/* Of one key. */
+/* Of one key; behind it, unless the set is exact, lie the key's bytes. */
 typedef struct key_record {
     uint64_t hash;
     int64_t sequence_number;
-    uint8_t key[]; /* unless the set is exact */
 } key_record;
 
 /* Most hashes that meet in a slot are told apart here, without a look at the record. */
@@ -123,7 +122,8 @@ static key_slot *find_slot(const frz_key_set *set, uint64_t hash, const frz_key_
     for (; set->slots[i].unit != 0; i = (i + 1) & (set->slot_count - 1)) {
         const key_record *record = record_of(set, set->slots[i]);
         if (set->slots[i].tag == tag_of(hash) && record->hash == hash &&
-            (set->exact || key_is_same(record->key, columns, set->column_count, row))) {
+            (set->exact ||
+             key_is_same((const uint8_t *)(record + 1), columns, set->column_count, row))) {
             break;
         }
     }
