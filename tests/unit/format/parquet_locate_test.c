@@ -99,18 +99,18 @@ static void locate__lists_are_not_found_by_indexes_in_doubt(void **state)
 
 static void locate__random_ranges_hold_their_rows(void **state)
 {
-    model_random r = {UINT64_C(77)};
+    test_random r = {UINT64_C(77)};
     big_file f;
     big_open(&f, *state, 1);
     for (int round = 0; round < 60; round++) {
         frz_row_range ranges[20];
-        size_t count = 1 + (size_t)model_below(&r, 20);
-        int64_t at = model_below(&r, 3) == 0 ? 0 : model_below(&r, BIG_ROWS / 2);
+        size_t count = 1 + (size_t)random_int(&r, 20);
+        int64_t at = random_int(&r, 3) == 0 ? 0 : random_int(&r, BIG_ROWS / 2);
         size_t n = 0;
         for (size_t i = 0; i < count && at < BIG_ROWS; i++) {
-            int64_t rows = 1 + model_below(&r, model_below(&r, 4) == 0 ? 3000 : 50);
+            int64_t rows = 1 + random_int(&r, random_int(&r, 4) == 0 ? 3000 : 50);
             ranges[n++] = (frz_row_range){at, FRZ_MIN(at + rows, BIG_ROWS)};
-            at += rows + model_below(&r, model_below(&r, 2) == 0 ? 20000 : 400);
+            at += rows + random_int(&r, random_int(&r, 2) == 0 ? 20000 : 400);
         }
         (void)big_read(&f, ranges, n);
     }

@@ -17,30 +17,30 @@ enum { NO_ORDER = 0, TYPE_ORDER = 1, OTHER_ORDER = 7 };
 #define FILTERS 120
 
 /* Batches of few kinds of values each, so that pages and groups differ. */
-static void write_model(const frz_env *env, model_random *r, model_batch *batch, const char *path)
+static void write_model(const frz_env *env, test_random *r, model_batch *batch, const char *path)
 {
     frz_error err = {0};
     frz_parquet_writer *w;
     frz_parquet_write_options opts = FRZ_PARQUET_WRITE_OPTIONS_INIT;
-    opts.page_version = 1 + model_below(r, 2);
-    opts.page_rows = model_below(r, 2) == 0 ? 0 : 1 + model_below(r, 8);
-    opts.no_dictionary = model_below(r, 2) == 0;
-    opts.no_page_index = model_below(r, 4) == 0;
-    opts.no_statistics = model_below(r, 10) == 0;
+    opts.page_version = 1 + random_int(r, 2);
+    opts.page_rows = random_int(r, 2) == 0 ? 0 : 1 + random_int(r, 8);
+    opts.no_dictionary = random_int(r, 2) == 0;
+    opts.no_page_index = random_int(r, 4) == 0;
+    opts.no_statistics = random_int(r, 10) == 0;
     frz_parquet_bloom_column blooms[MODEL_COLUMNS];
     opts.blooms = blooms;
     for (int i = 0; i < MODEL_COLUMNS; i++) {
-        if (i != MODEL_B && model_below(r, 2) == 0) {
+        if (i != MODEL_B && random_int(r, 2) == 0) {
             blooms[opts.bloom_count++] =
                 (frz_parquet_bloom_column){.column = model_columns[i].name};
         }
     }
     assert_ok(frz_parquet_writer_open(env, path, batch->type, &opts, &w, &err), &err);
-    int groups = 1 + model_below(r, 8);
+    int groups = 1 + random_int(r, 8);
     for (int g = 0; g < groups; g++) {
-        int batches = 1 + model_below(r, 4);
+        int batches = 1 + random_int(r, 4);
         for (int i = 0; i < batches; i++) {
-            model_fill(batch, r, 1 + model_below(r, 24));
+            model_fill(batch, r, 1 + random_int(r, 24));
             assert_ok(frz_parquet_writer_write(w, &batch->array, &err), &err);
         }
         assert_ok(frz_parquet_writer_end_group(w, &err), &err);
@@ -48,7 +48,7 @@ static void write_model(const frz_env *env, model_random *r, model_batch *batch,
     assert_ok(frz_parquet_writer_finish(w, false, NULL, NULL, &err), &err);
 }
 
-static void put_literal(model_random *r, frz_buf *sql, const frz_type *type)
+static void put_literal(test_random *r, frz_buf *sql, const frz_type *type)
 {
     frz_error err;
     frz_value value = model_value(r, type);
@@ -57,11 +57,11 @@ static void put_literal(model_random *r, frz_buf *sql, const frz_type *type)
 }
 
 /* Column and constants, which prune more often than random expressions do. */
-static void write_atom(model_random *r, frz_buf *sql, const frz_type *type)
+static void write_atom(test_random *r, frz_buf *sql, const frz_type *type)
 {
     static const char *const operators[] = {" = ", " = ", " <> ", " < ", " >= "};
-    const frz_field *field = &type->fields[model_below(r, (int)type->field_count)];
-    int form = model_below(r, 8);
+    const frz_field *field = &type->fields[random_int(r, (int)type->field_count)];
+    int form = random_int(r, 8);
     frz_buf_printf(sql, NULL, "%s%.*s", form == 7 ? "NOT " : "", FRZ_STR_ARG(field->name));
     if (form <= 1) {
         frz_buf_append_str(sql, form == 0 ? " IN (" : " BETWEEN ", NULL);
@@ -70,21 +70,21 @@ static void write_atom(model_random *r, frz_buf *sql, const frz_type *type)
         put_literal(r, sql, field->type);
         frz_buf_append_str(sql, form == 0 ? ")" : "", NULL);
     } else {
-        frz_buf_append_str(sql, operators[model_below(r, (int)FRZ_ARRAY_COUNT(operators))], NULL);
+        frz_buf_append_str(sql, operators[random_int(r, (int)FRZ_ARRAY_COUNT(operators))], NULL);
         put_literal(r, sql, field->type);
     }
 }
 
-static void write_filter(model_random *r, frz_buf *sql, const frz_type *type)
+static void write_filter(test_random *r, frz_buf *sql, const frz_type *type)
 {
-    int form = model_below(r, 4);
+    int form = random_int(r, 4);
     if (form == 0) {
-        model_write(&(model_writer){r, sql}, WRITE_BOOLEAN, 1 + model_below(r, 3));
+        model_write(&(model_writer){r, sql}, WRITE_BOOLEAN, 1 + random_int(r, 3));
         return;
     }
     write_atom(r, sql, type);
     for (; form > 1; form--) {
-        frz_buf_append_str(sql, model_below(r, 3) == 0 ? " OR " : " AND ", NULL);
+        frz_buf_append_str(sql, random_int(r, 3) == 0 ? " OR " : " AND ", NULL);
         write_atom(r, sql, type);
     }
 }
@@ -132,7 +132,7 @@ static void prune__random_filters_lose_no_row(void **state)
 {
     const char *rounds = getenv("PRUNE_MODEL_FILES");
     int files = rounds == NULL ? FILES : atoi(rounds);
-    model_random random = {UINT64_C(0x5EEDED)};
+    test_random random = {UINT64_C(0x5EEDED)};
     model_batch batch;
     place p;
     prune_tally tally = {0};
