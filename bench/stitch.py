@@ -33,8 +33,6 @@ LIMIT = 1.02  # what the project promises
 SPOKEN = {True: "aligned", False: "misaligned"}
 REST_SECONDS = 5  # after which footers are kept: files do not change any more
 PROCESS_SECONDS = 2  # of reading, about
-LEAST_PROCESSES = 4
-SURE = 0.002  # of a ratio
 
 
 def frazil(warehouse, *args):
@@ -75,11 +73,11 @@ def exchange_data_file(warehouse, source, folder):
     pq.write_table(pa.Table.from_pylist(entries, manifest.schema), root, store_schema=False)
 
 
-def write_anew(warehouse):
+def write_anew(folder):
     """All data files, in pieces of 1 MiB. The system keeps what was written at once in one place of
     its memory, and what compaction copied or others read first in small ones, which are read up to
     twice as slowly; so both tables are kept alike."""
-    for path in (warehouse / "db" / "wide" / "data").glob("*.parquet"):
+    for path in folder.glob("*.parquet"):
         new = path.with_suffix(".new")
         with open(path, "rb") as old, open(new, "xb", buffering=0) as out:
             while piece := old.read(1 << 20):
@@ -87,7 +85,7 @@ def write_anew(warehouse):
         new.rename(path)
 
 
-def make_table(source, files, aligned, as_written):
+def make_table(source, files, aligned):
     """Metadata of the table with so many column files, and of the same one compacted."""
     folder = WORK / f"{files}-{SPOKEN[aligned]}"
     folder.mkdir(parents=True)
@@ -99,11 +97,8 @@ def make_table(source, files, aligned, as_written):
         exchange_data_file(warehouse, source, folder)
     stitched = metadata_of(warehouse)
     frazil(warehouse, "compact", "db.wide")
-    compacted = metadata_of(warehouse)
-    if not as_written:
-        write_anew(warehouse)
-    time.sleep(REST_SECONDS)
-    return {"stitched": stitched, "compacted": compacted}
+    return {"stitched": stitched, "compacted": metadata_of(warehouse),
+            "folder": warehouse / "db" / "wide" / "data"}
 
 
 # ---- measuring ----
@@ -131,33 +126,33 @@ def uncertainty(values):
     return 1.25 * 1.48 * spread / len(values) ** 0.5
 
 
-def measure_reads(tables, threads, columns, most_seconds):
-    """Medians of seconds of both, of the ratio and of that of work, and the ratio's uncertainty.
-    Processes differ in where their memory lies, so each counts as one value, the median of its
-    pairs; as many are started as it takes for the ratio to stay."""
+def measure_process(tables, threads, columns):
+    """Medians of one process's pairs."""
     trial = read_pairs(tables, threads, columns, 3)
     pair = sum(seconds for seconds, _ in min(trial))
-    pairs = max(5, min(200, int(PROCESS_SECONDS / pair)))
-    found = []
-    begin = time.monotonic()
-    while (len(found) < LEAST_PROCESSES or
-           (uncertainty([f["ratio"] for f in found]) > SURE and
-            time.monotonic() - begin < most_seconds)):
-        reads = read_pairs(tables, threads, columns, pairs)
-        found.append({"stitched": median(a for (a, _), _ in reads),
-                      "compacted": median(b for _, (b, _) in reads),
-                      "ratio": median(a / b for (a, _), (b, _) in reads),
-                      "work": median(a / b for (_, a), (_, b) in reads)})
-    whole = {key: median(f[key] for f in found) for key in found[0]}
-    return {**whole, "uncertainty": uncertainty([f["ratio"] for f in found]),
-            "processes": len(found), "pairs": pairs}
+    reads = read_pairs(tables, threads, columns, max(5, min(200, int(PROCESS_SECONDS / pair))))
+    return {"stitched": median(a for (a, _), _ in reads),
+            "compacted": median(b for _, (b, _) in reads),
+            "ratio": median(a / b for (a, _), (b, _) in reads),
+            "work": median(a / b for (_, a), (_, b) in reads)}
 
 
-def measure(tables, files, aligned, threads, most_seconds):
-    for what, columns in (("all columns", []),
-                          ("updated columns", [f"c_{i}" for i in range(1, files + 1)])):
+def measure(tables, files, aligned, options):
+    """Lines of one table. Processes differ in where their memory lies, and files in where the
+    system's does, so each round writes the files anew, and a process counts as one value."""
+    updated = [f"c_{i}" for i in range(1, files + 1)]
+    lines = [(threads, what, columns, []) for threads in options.threads
+             for what, columns in (("all columns", []), ("updated columns", updated))]
+    for _ in range(options.rounds):
+        if not options.as_written:
+            write_anew(tables["folder"])
+        time.sleep(REST_SECONDS)
+        for threads, _, columns, found in lines:
+            found.append(measure_process(tables, threads, columns))
+    for threads, what, _, found in lines:
         yield {"files": files, "aligned": aligned, "threads": threads, "what": what,
-               **measure_reads(tables, threads, columns, most_seconds)}
+               **{key: median(f[key] for f in found) for key in found[0]},
+               "uncertainty": uncertainty([f["ratio"] for f in found])}
 
 
 # ---- the report ----
@@ -191,7 +186,7 @@ def main():
     parser.add_argument("--rows", type=int, default=200_000)
     parser.add_argument("--files", type=int, nargs="*", default=[1, 5, 50])
     parser.add_argument("--threads", type=int, nargs="*", default=[1, 2])
-    parser.add_argument("--seconds", type=float, default=12, help="the most for one line")
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--as-written", action="store_true",
                         help="data files stay in the system's memory as frazil wrote them")
     parser.add_argument("--markdown", action="store_true", help="a table for docs/benchmarks.md")
@@ -204,11 +199,10 @@ def main():
     print_line(HEADINGS)
     for files in options.files:
         for aligned in SPOKEN:
-            tables = make_table(source, files, aligned, options.as_written)
-            for threads in options.threads:
-                for row in measure(tables, files, aligned, threads, options.seconds):
-                    rows.append(row)
-                    print_line(cells(row))
+            tables = make_table(source, files, aligned)
+            for row in measure(tables, files, aligned, options):
+                rows.append(row)
+                print_line(cells(row))
     (WORK / "results.json").write_text(json.dumps({**machine(), "rows": rows}, indent=1))
     if options.markdown:
         print_markdown(rows)
