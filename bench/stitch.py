@@ -186,7 +186,7 @@ def main():
     parser.add_argument("--rows", type=int, default=200_000)
     parser.add_argument("--files", type=int, nargs="*", default=[1, 5, 50])
     parser.add_argument("--threads", type=int, nargs="*", default=[1, 2])
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--as-written", action="store_true",
                         help="data files stay in the system's memory as frazil wrote them")
     parser.add_argument("--markdown", action="store_true", help="a table for docs/benchmarks.md")
