@@ -14,7 +14,8 @@ extern "C" {
 typedef enum frz_merge_when {
     FRZ_MERGE_MATCHED,              /**< rows of the table that have a row of the source */
     FRZ_MERGE_NOT_MATCHED,          /**< rows of the source that no row of the table has */
-    FRZ_MERGE_NOT_MATCHED_BY_SOURCE /**< rows of the table that have none */
+    FRZ_MERGE_NOT_MATCHED_BY_SOURCE /**< rows of the table that have none; expressions see the table
+                                       alone */
 } frz_merge_when;
 
 typedef enum frz_merge_action {
@@ -29,7 +30,9 @@ typedef struct frz_merge_clause {
     frz_merge_action action;
     const char *condition; /**< SQL; NULL: all of these rows */
     /** UPDATE: values of columns; INSERT: the same, others get their write default, else null.
-     * NULL: every column that the source has, by name; an INSERT then needs all of the table's. */
+     * NULL: every column that the source has, by name; an INSERT then needs all of the table's, and
+     * with FRZ_MERGE_NOT_MATCHED_BY_SOURCE, where there is no row of the source, it is an error.
+     * An INSERT's expression may be NULL, too: as if the column were not named. */
     const frz_assignment *assignments;
     size_t assignment_count;
 } frz_merge_clause;

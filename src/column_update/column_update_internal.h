@@ -13,8 +13,9 @@
 
 typedef struct update_assignment {
     frz_str column;
-    const frz_expr *expr;   /* as parsed */
-    const frz_expr *scoped; /* with names that mean columns of one table */
+    const frz_expr *expr;   /* as parsed; NULL, of an INSERT: the column's default */
+    const frz_expr *scoped; /* with names that mean columns of one table; NULL: the same */
+    bool identical;         /* one of "*", and values of both types that are equal are the same */
     const frz_field *field;
     frz_bound_expr *bound;
 } update_assignment;

@@ -12,12 +12,32 @@
 
 /* ---- parsing ---- */
 
+/* column: of the source, "*": all of them. */
+static frz_code fail_by_source(frz_error *err, frz_str column)
+{
+    frz_fail(err, FRZ_E_ARGUMENT,
+             "rows NOT MATCHED BY SOURCE have no value of the source's \"%.*s\"",
+             FRZ_STR_ARG(column));
+    frz_hint(err, "conditions and values are made of columns of the table and of constants there");
+    return FRZ_E_ARGUMENT;
+}
+
 static frz_code check_clause(const frz_merge_clause *clause, frz_error *err)
 {
     bool inserts = clause->action == FRZ_MERGE_INSERT;
     if (inserts != (clause->when == FRZ_MERGE_NOT_MATCHED)) {
         return frz_fail(err, FRZ_E_ARGUMENT,
                         "rows of the source are inserted, rows of the table updated or deleted");
+    }
+    if (clause->when == FRZ_MERGE_NOT_MATCHED_BY_SOURCE && clause->action == FRZ_MERGE_UPDATE &&
+        clause->assignments == NULL) {
+        return fail_by_source(err, (frz_str){"*", 1});
+    }
+    for (size_t i = 0; clause->assignments != NULL && i < clause->assignment_count; i++) {
+        if (clause->assignments[i].expression == NULL && !inserts) {
+            return frz_fail(err, FRZ_E_ARGUMENT, "no value for column \"%s\"",
+                            clause->assignments[i].column);
+        }
     }
     return FRZ_OK;
 }
@@ -35,9 +55,9 @@ static frz_code parse_assignments(update_clause *clause, frz_arena *arena,
     clause->assignment_count = count;
     for (size_t i = 0; i < count; i++) {
         update_assignment *to = &clause->assignments[i];
+        const char *text = given->assignments[i].expression;
         FRZ_TRY(frz_arena_str(arena, frz_str_from(given->assignments[i].column), &to->column, err));
-        FRZ_TRY(
-            frz_expr_parse(arena, frz_str_from(given->assignments[i].expression), &to->expr, err));
+        FRZ_TRY(text == NULL ? FRZ_OK : frz_expr_parse(arena, frz_str_from(text), &to->expr, err));
     }
 out:
     return rc;
@@ -81,6 +101,15 @@ bool update_merge_has(const update_merge *merge, frz_merge_action action)
 
 /* ---- "*": columns by name ---- */
 
+/* Types whose values are the same if they are equal: of doubles 0.0 and -0.0 are not. */
+static bool is_identical(const frz_type *a, const frz_type *b)
+{
+    bool whole = a->id == FRZ_TYPE_INT || a->id == FRZ_TYPE_LONG;
+    bool both = b->id == FRZ_TYPE_INT || b->id == FRZ_TYPE_LONG;
+    return (whole && both) || (frz_type_equal(a, b) && !frz_type_is_nested(a) &&
+                               a->id != FRZ_TYPE_FLOAT && a->id != FRZ_TYPE_DOUBLE);
+}
+
 /* The columns of a table that a source has, each as its assignment. */
 static frz_code expand_all(update_clause *clause, frz_arena *arena, const frz_type *table,
                            const frz_expr_scope *scope, frz_error *err)
@@ -102,6 +131,7 @@ static frz_code expand_all(update_clause *clause, frz_arena *arena, const frz_ty
         }
         FRZ_TRY(frz_context(err, rc, "\"%.*s\"", FRZ_STR_ARG(scope->source)));
         made[count].column = field->name;
+        made[count].identical = is_identical(field->type, from->type);
         FRZ_TRY(frz_expr_field(arena, row, from->name, &made[count++].scoped, err));
     }
     rc = FRZ_OK;
@@ -130,6 +160,30 @@ static bool is_key(const update_merge *merge, const frz_expr *name, const frz_ex
 /* What an INSERT sees: the source alone. */
 static const frz_type no_columns = {.id = FRZ_TYPE_STRUCT};
 
+static frz_code refuse_column(void *ctx, frz_str name, frz_error *err)
+{
+    (void)ctx;
+    return fail_by_source(err, name);
+}
+
+/* The names in an expression, as tables have them. */
+static frz_code scope_one(const update_clause *clause, frz_arena *arena,
+                          const frz_expr_scope *scope, const frz_expr *expr, const frz_expr **out,
+                          frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    *out = NULL;
+    if (expr == NULL) {
+        return FRZ_OK;
+    }
+    FRZ_TRY(frz_expr_scope_apply(arena, scope, expr, out, err));
+    if (clause->when == FRZ_MERGE_NOT_MATCHED_BY_SOURCE) {
+        FRZ_TRY(frz_expr_visit_fields(*out, scope->column, refuse_column, NULL, err));
+    }
+out:
+    return rc;
+}
+
 frz_code update_merge_scope(update_merge *merge, frz_arena *arena, const frz_type *table,
                             const frz_expr_scope *scope, frz_error *err)
 {
@@ -140,17 +194,14 @@ frz_code update_merge_scope(update_merge *merge, frz_arena *arena, const frz_typ
     for (size_t i = 0; i < merge->clause_count; i++) {
         update_clause *clause = &merge->clauses[i];
         const frz_expr_scope *own = clause->action == FRZ_MERGE_INSERT ? &alone : scope;
-        clause->condition = NULL;
-        if (clause->expr != NULL) {
-            FRZ_TRY(frz_expr_scope_apply(arena, own, clause->expr, &clause->condition, err));
-        }
+        FRZ_TRY(scope_one(clause, arena, own, clause->expr, &clause->condition, err));
         if (clause->all) {
             FRZ_TRY(expand_all(clause, arena, table, scope, err));
             continue;
         }
         for (size_t k = 0; k < clause->assignment_count; k++) {
             update_assignment *assignment = &clause->assignments[k];
-            FRZ_TRY(frz_expr_scope_apply(arena, own, assignment->expr, &assignment->scoped, err));
+            FRZ_TRY(scope_one(clause, arena, own, assignment->expr, &assignment->scoped, err));
         }
     }
 out:
@@ -168,7 +219,8 @@ frz_code update_merge_visit(const update_merge *merge, frz_str name,
             FRZ_TRY(frz_expr_visit_fields(clause->condition, name, visit, ctx, err));
         }
         for (size_t k = 0; k < clause->assignment_count; k++) {
-            FRZ_TRY(frz_expr_visit_fields(clause->assignments[k].scoped, name, visit, ctx, err));
+            const frz_expr *value = clause->assignments[k].scoped;
+            FRZ_TRY(value == NULL ? FRZ_OK : frz_expr_visit_fields(value, name, visit, ctx, err));
         }
     }
 out:
@@ -302,7 +354,7 @@ static frz_code is_set(const update_merge *merge, const frz_field *field, frz_ar
              k++) {
             const update_assignment *to = &clause->assignments[k];
             *out =
-                *out || (to->field == field && !(clause->all && is_key(merge, name, to->scoped)));
+                *out || (to->field == field && !(to->identical && is_key(merge, name, to->scoped)));
         }
     }
 out:

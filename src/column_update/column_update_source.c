@@ -1,8 +1,9 @@
 /*
  * Values from outside. For expressions the rows of the source are one more column of the table, a
  * struct that is null where a row has none. Of a condition, the parts between source and table that
- * are equalities are the key of a join; parts that speak of the source alone hold back its rows,
- * those of the table alone rule out data files, too; what is left is the filter of each row.
+ * are equalities are the key of a join; parts that speak of the source alone hold back its rows
+ * (from the keys alone in a MERGE, which may insert them), those of the table alone rule out data
+ * files, too; what is left is the filter of each row.
  */
 #include "catalog/catalog_store.h"
 #include "column_update/column_update_internal.h"
@@ -201,7 +202,6 @@ typedef struct condition_parts {
     const frz_expr **equalities; /* between table and source */
     const frz_expr **of_source, **of_table, **of_both;
     size_t equality_count, source_count, table_count, both_count;
-    bool keeps_source; /* rows that a condition on the source rules out are looked at, too */
 } condition_parts;
 
 /* The sides of an equality: the table's, the source's. */
@@ -225,7 +225,7 @@ static void add_part(condition_parts *parts, const frz_expr *expr, frz_str name)
         parts->equalities[parts->equality_count++] = expr;
     } else if (!frz_expr_reads(expr, name, false)) {
         parts->of_table[parts->table_count++] = expr;
-    } else if (!frz_expr_reads(expr, name, true) && !parts->keeps_source) {
+    } else if (!frz_expr_reads(expr, name, true)) {
         parts->of_source[parts->source_count++] = expr;
     } else {
         parts->of_both[parts->both_count++] = expr;
@@ -233,8 +233,7 @@ static void add_part(condition_parts *parts, const frz_expr *expr, frz_str name)
 }
 
 static frz_code split_condition(frz_arena *arena, const frz_expr *condition,
-                                const update_source *source, bool keeps_source,
-                                condition_parts *parts, frz_error *err)
+                                const update_source *source, condition_parts *parts, frz_error *err)
 {
     const frz_expr *const *conjuncts = NULL;
     size_t count = condition == NULL ? 0 : frz_expr_conjuncts(condition, &conjuncts);
@@ -245,8 +244,7 @@ static frz_code split_condition(frz_arena *arena, const frz_expr *condition,
     *parts = (condition_parts){.equalities = room,
                                .of_source = room + count,
                                .of_table = room + 2 * count,
-                               .of_both = room + 3 * count,
-                               .keeps_source = keeps_source};
+                               .of_both = room + 3 * count};
     for (size_t i = 0; i < count; i++) {
         add_part(parts, conjuncts == NULL ? condition : conjuncts[i], source->field.name);
     }
@@ -293,7 +291,7 @@ static frz_code bind_keys(update_source *source, const condition_parts *parts,
 }
 
 /* Reads the source, which is done once unless the table's columns have changed. */
-static frz_code make_join(update_source *source, const condition_parts *parts, bool unique,
+static frz_code make_join(update_source *source, const condition_parts *parts, bool merges,
                           int32_t schema_id, const frz_type *row_type, frz_bound_expr **keys,
                           frz_error *err)
 {
@@ -303,7 +301,8 @@ static frz_code make_join(update_source *source, const condition_parts *parts, b
                                 .row_type = row_type,
                                 .keys = keys,
                                 .key_count = parts->equality_count,
-                                .unique = unique};
+                                .keeps = merges,
+                                .unique = !merges};
     frz_join_free(source->join);
     source->join = NULL;
     FRZ_TRY(frz_expr_and(&source->arena, parts->of_source, parts->source_count, &filter, err));
@@ -378,7 +377,7 @@ static frz_code bind_join(update_plan *plan, const frz_schema *schema, const frz
         frz_bound_expr **keys = of_source;
         of_source = NULL; /* moved, also on failure */
         FRZ_TRY(
-            make_join(source, parts, plan->merge == NULL, schema->schema_id, row_type, keys, err));
+            make_join(source, parts, plan->merge != NULL, schema->schema_id, row_type, keys, err));
     }
 out:
     free_exprs(plan->env, of_source, count);
@@ -416,7 +415,7 @@ frz_code update_source_bind(update_plan *plan, const frz_schema *schema, const f
     FRZ_TRY(collect_used(plan, condition, err));
     FRZ_TRY(update_source_type(source, &plan->arena, readable, bind_type, err));
     if (!source->by_position) {
-        FRZ_TRY(split_condition(&plan->arena, condition, source, plan->merge != NULL, &parts, err));
+        FRZ_TRY(split_condition(&plan->arena, condition, source, &parts, err));
         FRZ_TRY(bind_rest(plan, &parts, readable, err));
         FRZ_TRY(bind_join(plan, schema, readable, projectable, &parts, err));
     }

@@ -97,6 +97,7 @@ typedef struct frz_join_options {
     frz_bound_expr *filter;
     frz_bound_expr **keys;
     size_t key_count;
+    bool keeps;  /* rows that the filter holds back are there, too, but no key finds them */
     bool unique; /* two rows with the same key are an error */
 } frz_join_options;
 
@@ -104,7 +105,7 @@ typedef struct frz_join_options {
 frz_code frz_join_new(frz_source *source, const frz_join_options *options, frz_join **out,
                       frz_error *err);
 void frz_join_free(frz_join *join); /* NULL is fine */
-/* Rows of the source that the filter let through, and those that were marked. */
+/* Rows of the source that are there, and those that were marked. */
 int64_t frz_join_rows(const frz_join *join);
 int64_t frz_join_marked(const frz_join *join);
 

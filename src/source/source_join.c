@@ -42,15 +42,36 @@ frz_code join_wrap(const frz_join *join, const struct ArrowArray *rows, struct A
     return rc == FRZ_OK ? frz_batch_make(join->env, rows->length, &column, 1, out, err) : rc;
 }
 
+/* The rows that the filter lets through: a bit for each, free with frz_free. */
+static frz_code filter_bits(const frz_join *join, const struct ArrowArray *batch, int64_t first,
+                            uint8_t **out, int64_t *selected, frz_error *err)
+{
+    size_t bytes = frz_bitmap_bytes(batch->length) + 8;
+    *out = frz_alloc_zero(join->env, 1, bytes);
+    return *out == NULL ? frz_fail_nomem(err, bytes)
+                        : frz_expr_select(join->options.filter, join->options.row_type, batch,
+                                          first, NULL, *out, selected, err);
+}
+
 frz_code join_source_keys(const frz_join *join, const struct ArrowArray *rows, int64_t first,
                           join_keys *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     struct ArrowArray batch = {0};
+    uint8_t *keyed = NULL;
+    int64_t selected = 0;
     FRZ_TRY(join_wrap(join, rows, &batch, err));
     FRZ_TRY(join_keys_init(out, join->env, join->options.keys, join->options.key_count, err));
-    FRZ_TRY(join_keys_eval(out, join->options.row_type, &batch, first, NULL, err));
+    if (join->options.filter != NULL && join->options.keeps) {
+        FRZ_TRY(filter_bits(join, &batch, first, &keyed, &selected, err));
+    }
+    FRZ_TRY(join_keys_eval(out, join->options.row_type, &batch, first, keyed, err));
+    if (keyed != NULL) {
+        join_keys_restrict(out, keyed, batch.length);
+        keyed = NULL;
+    }
 out:
+    frz_free(join->env, keyed);
     frz_array_release(&batch);
     return rc;
 }
@@ -67,23 +88,19 @@ frz_code join_fail_twice(const frz_join *join, const join_keys *keys, int64_t ro
     return rc;
 }
 
-/* The rows that the filter lets through. */
+/* Others go. */
 static frz_code filter_rows(const frz_join *join, struct ArrowArray *rows, int64_t first,
                             frz_error *err)
 {
     frz_code rc = FRZ_OK;
     int64_t selected = 0;
-    size_t bytes = frz_bitmap_bytes(rows->length) + 8;
     struct ArrowArray batch = {0}, kept = {0};
     uint8_t *bits = NULL;
-    if (join->options.filter == NULL) {
+    if (join->options.filter == NULL || join->options.keeps) {
         return FRZ_OK;
     }
-    bits = frz_alloc_zero(join->env, 1, bytes);
-    FRZ_TRY(bits == NULL ? frz_fail_nomem(err, bytes) : FRZ_OK);
     FRZ_TRY(join_wrap(join, rows, &batch, err));
-    FRZ_TRY(frz_expr_select(join->options.filter, join->options.row_type, &batch, first, NULL, bits,
-                            &selected, err));
+    FRZ_TRY(filter_bits(join, &batch, first, &bits, &selected, err));
     if (selected < rows->length) {
         FRZ_TRY(
             frz_array_filter(join->env, join->options.columns, rows, bits, selected, &kept, err));

@@ -28,6 +28,7 @@ typedef struct join_keys {
     size_t count;
     struct ArrowArray *arrays;
     frz_key_column *columns;
+    uint8_t *keyed; /* a bit for each row that has a key; NULL: those without nulls have */
 } join_keys;
 
 /* Evaluate them over a batch; reset before the next one. live: rows that matter, NULL: all. */
@@ -35,6 +36,8 @@ frz_code join_keys_init(join_keys *keys, const frz_env *env, frz_bound_expr *con
                         size_t count, frz_error *err);
 frz_code join_keys_eval(join_keys *keys, const frz_type *type, const struct ArrowArray *batch,
                         int64_t first, const uint8_t *live, frz_error *err);
+/* Only rows of a bitmap (which moves) have a key, if it has no null. */
+void join_keys_restrict(join_keys *keys, uint8_t *keyed, int64_t rows);
 void join_keys_reset(join_keys *keys);
 /* The key of a row for messages: "7", "(7, x)". */
 frz_code join_keys_text(const join_keys *keys, int64_t row, frz_buf *out, frz_error *err);

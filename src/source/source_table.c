@@ -29,6 +29,7 @@ void join_keys_reset(join_keys *keys)
 {
     if (keys->env != NULL) {
         release_arrays(keys);
+        frz_free(keys->env, keys->keyed);
         frz_free(keys->env, keys->arrays);
         frz_free(keys->env, keys->columns);
     }
@@ -113,6 +114,20 @@ frz_code join_keys_eval(join_keys *keys, const frz_type *type, const struct Arro
     }
 out:
     return rc;
+}
+
+/* As if the first column were null in the others. */
+void join_keys_restrict(join_keys *keys, uint8_t *keyed, int64_t rows)
+{
+    frz_key_column *column = &keys->columns[0];
+    keys->keyed = keyed;
+    for (int64_t i = 0; column->validity != NULL && i < rows; i++) {
+        if (!frz_bit_get(column->validity, column->validity_first + i)) {
+            frz_bit_clear(keyed, i);
+        }
+    }
+    column->validity = keyed;
+    column->validity_first = 0;
 }
 
 frz_code join_keys_text(const join_keys *keys, int64_t row, frz_buf *out, frz_error *err)

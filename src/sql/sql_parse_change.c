@@ -17,6 +17,20 @@ static frz_code check_column_once(sql_parser *p, const sql_set *sets, size_t cou
     return FRZ_OK;
 }
 
+/* It has no meaning for rows that exist, and as a column it must be quoted. */
+static frz_code refuse_default(sql_parser *p)
+{
+    if (!frz_lexer_is(&p->lexer, "default")) {
+        return FRZ_OK;
+    }
+    frz_lexer_fail(&p->lexer, p->lexer.token.start, p->err, "unsupported: DEFAULT in SET");
+    if (p->err != NULL) {
+        p->err->code = FRZ_E_UNSUPPORTED;
+    }
+    frz_hint(p->err, "write the value; a column of that name is \"default\", in quotes");
+    return FRZ_E_UNSUPPORTED;
+}
+
 frz_code sql_take_set(sql_parser *p, sql_set **sets, size_t *count, size_t *capacity)
 {
     frz_code rc = FRZ_OK;
@@ -39,6 +53,7 @@ frz_code sql_take_set(sql_parser *p, sql_set **sets, size_t *count, size_t *capa
         goto out;
     }
     FRZ_TRY(sql_expect(p, "="));
+    FRZ_TRY(refuse_default(p));
     FRZ_TRY(sql_take_expr(p, &set->value));
     (*count)++;
 out:

@@ -21,12 +21,12 @@ out:
     return rc;
 }
 
-/* column, … ) VALUES ( value, … ) */
+/* column, … ) VALUES ( value | DEFAULT, … ) */
 static frz_code take_named_values(sql_parser *p, sql_when *when)
 {
     frz_code rc = FRZ_OK;
     frz_str name;
-    bool more = true;
+    bool more = true, is_default = false;
     while (more) {
         FRZ_TRY(SQL_GROW(p, when->sets, when->set_capacity, when->set_count));
         sql_set *set = &when->sets[when->set_count++];
@@ -40,7 +40,8 @@ static frz_code take_named_values(sql_parser *p, sql_when *when)
     FRZ_TRY(sql_expect(p, "("));
     for (size_t i = 0; i < when->set_count; i++) {
         FRZ_TRY(i == 0 ? FRZ_OK : sql_expect(p, ","));
-        FRZ_TRY(sql_take_expr(p, &when->sets[i].value));
+        FRZ_TRY(sql_accept(p, "default", &is_default));
+        FRZ_TRY(is_default ? FRZ_OK : sql_take_expr(p, &when->sets[i].value));
     }
     FRZ_TRY(sql_expect(p, ")"));
 out:

@@ -13,6 +13,7 @@ from pyiceberg.partitioning import PartitionField, PartitionSpec
 from pyiceberg.schema import Schema
 from pyiceberg.transforms import IdentityTransform
 
+import checker
 from changes_model import check_by_id
 from delete_tables import DeleteTable, field_id
 from frazil import BUILD, ROW_ID, UPDATED
@@ -133,6 +134,54 @@ def test_two_rows_for_one(table, tmp_path, monkeypatch, memory):
                        "WHEN MATCHED THEN DELETE WHEN NOT MATCHED AND s.id > 3 THEN INSERT *")
     assert (report["rows_inserted"], report["rows_deleted"]) == (2, 0)
     assert [row["id"] for row in scan(table)][40:] == [90, 90]
+
+
+@pytest.mark.parametrize("memory", ["", "1"])
+def test_on_chooses_between_rows_of_the_source(table, tmp_path, monkeypatch, memory):
+    if memory:
+        monkeypatch.setenv("FRZ_JOIN_MEMORY", memory)
+    path = write(tmp_path, "s.parquet", pa.table({
+        "id": pa.array([3, 3, 90, 90, None], pa.int64()), "k": ["x", "y", "z", "y", None]}))
+    report = table.sql(f"MERGE INTO {NAME} USING '{path}' s ON t.id = s.id AND s.k <> 'y' "
+                       "WHEN MATCHED THEN UPDATE SET k = s.k "
+                       "WHEN NOT MATCHED BY SOURCE AND t.id = 39 THEN DELETE "
+                       "WHEN NOT MATCHED THEN INSERT *")
+    assert (report["rows"], report["rows_inserted"], report["rows_deleted"]) == (6, 4, 1)
+    rows = [(row["id"], row["k"]) for row in scan(table)]
+    assert rows[3] == (3, "x")
+    assert sorted(rows[39:], key=str) == sorted([(3, "y"), (90, "z"), (90, "y"), (None, None)], key=str)
+    error = refused(table, "sql", f"MERGE INTO {NAME} USING '{path}' s ON t.id = s.id AND s.id > 0 "
+                    "WHEN MATCHED THEN DELETE")
+    assert 'several rows of "s" have the key 3' in error
+    table.run("validate", NAME)
+
+
+def test_keys_that_are_equal_and_not_the_same(warehouse, tmp_path):
+    """0.0 = -0.0, so that UPDATE SET * gives the key another value."""
+    rows = pa.table({"k": [0.0, 1.0], "i": pa.array([5, 6], pa.int64()), "v": [1, 2]})
+    warehouse.run("import", NAME, write(tmp_path, "t.parquet", rows))
+    path = write(tmp_path, "s.parquet", pa.table({"k": [-0.0], "i": pa.array([5], pa.int32()), "v": [9]}))
+    warehouse.sql(f"MERGE INTO {NAME} USING '{path}' s ON t.k = s.k AND t.i = s.i "
+                  "WHEN MATCHED THEN UPDATE SET *")
+    assert [str(row["k"]) for row in scan(warehouse)] == ["-0.0", "1.0"]
+    # the other key is of integers, and is not written
+    entry, = warehouse.table(NAME).live(warehouse.table(NAME).current)
+    file, = entry[checker.COLUMN_FILES]
+    assert file[checker.CF_FIELD_IDS] == [1, 3, checker.LAST_UPDATED]
+
+
+def test_defaults_of_new_rows(table, tmp_path):
+    table.sql(f"ALTER TABLE {NAME} ADD COLUMN n int DEFAULT 7")
+    path = write(tmp_path, "s.parquet", pa.table({"id": [3, 90]}))
+    report = table.sql(f"MERGE INTO {NAME} USING '{path}' s ON t.id = s.id WHEN NOT MATCHED THEN "
+                       "INSERT (k, n, id) VALUES (DEFAULT, DEFAULT, s.id)")
+    assert report["rows_inserted"] == 1
+    row = scan(table)[-1]
+    assert (row["id"], row["k"], row["n"]) == (90, None, 7)
+    table.sql(f"MERGE INTO {NAME} USING '{path}' s ON t.id = s.id + 1 WHEN NOT MATCHED THEN "
+              "INSERT (n) VALUES (DEFAULT)")
+    row = scan(table)[-1]
+    assert (row["id"], row["k"], row["n"]) == (None, None, 7)
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -271,10 +320,18 @@ def test_rows_that_delete_files_delete_are_not_there(warehouse, tmp_path, mode):
     ("WHEN MATCHED THEN UPDATE SET k = s.z", '"s" has no column "z"'),
     ("WHEN NOT MATCHED THEN INSERT *", 'no column "k"'),
     ("", "expected WHEN"),
+    ("WHEN NOT MATCHED BY SOURCE THEN UPDATE SET *",
+     'rows NOT MATCHED BY SOURCE have no value of the source\'s "*"'),
+    ("WHEN NOT MATCHED BY SOURCE THEN UPDATE SET k = concat(t.k, s.id)",
+     'rows NOT MATCHED BY SOURCE have no value of the source\'s "id"'),
+    ("WHEN MATCHED THEN DELETE WHEN NOT MATCHED BY SOURCE AND t.id = s.id + 1 THEN DELETE",
+     'rows NOT MATCHED BY SOURCE have no value of the source\'s "id"'),
+    ("WHEN MATCHED THEN UPDATE SET k = DEFAULT", "DEFAULT in SET"),
+    ("WHEN NOT MATCHED THEN INSERT (id, z) VALUES (s.id, DEFAULT)", 'no column "z"'),
 ])
 def test_mistakes(table, tmp_path, text, message):
     path = write(tmp_path, "s.parquet", pa.table({"id": [3, 4]}))
-    status = 3 if message.startswith("no column") else 2
+    status = 3 if message.startswith("no column") else 1 if message.startswith("DEFAULT") else 2
     assert message in refused(table, "sql", f"MERGE INTO {NAME} USING '{path}' s ON t.id = s.id {text}", status=status)
 
 

@@ -285,15 +285,15 @@ static frz_code run_with(const source *s,
 
 /* ---- rows that belong together ---- */
 
-/* How many rows of the source have the key of a row; the last of them. */
-static size_t rows_of(source *s, const model_row *row, bool filtered, source_row **out)
+/* How many rows of the source have the key of a row, but for those that a condition on the source
+ * rules out; the last of them. */
+static size_t rows_of(source *s, const model_row *row, source_row **out)
 {
     size_t count = 0;
     model_value key = key_of(s, row);
     for (size_t i = 0; i < s->count && !key.null; i++) {
         source_row *r = &s->rows[i];
-        bool asked = !filtered || s->of_pair == NULL || !s->of_pair->of_source ||
-                     s->of_pair->test(row, r) == 1;
+        bool asked = s->of_pair == NULL || !s->of_pair->of_source || s->of_pair->test(row, r) == 1;
         if (asked && !r->k.null && r->k.i == key.i) {
             *out = r;
             count++;
@@ -303,10 +303,10 @@ static size_t rows_of(source *s, const model_row *row, bool filtered, source_row
 }
 
 /* The row of the source that a row has by the whole condition; NULL: none. */
-static source_row *row_of(source *s, const model_row *row, bool filtered)
+static source_row *row_of(source *s, const model_row *row)
 {
     source_row *found = NULL;
-    bool has = matches(s->of_table, row, s->number) && rows_of(s, row, filtered, &found) > 0 &&
+    bool has = matches(s->of_table, row, s->number) && rows_of(s, row, &found) > 0 &&
                (s->of_pair == NULL || s->of_pair->test(row, found) == 1);
     if (has) {
         found->used = true;
@@ -321,8 +321,7 @@ static bool is_ambiguous(source *s, bool merge)
     source_row *last = NULL;
     const model *m = &s->f->now;
     for (size_t i = 0; i < m->count && merge; i++) {
-        if (matches(s->of_table, &m->rows[i], s->number) &&
-            rows_of(s, &m->rows[i], false, &last) > 1) {
+        if (matches(s->of_table, &m->rows[i], s->number) && rows_of(s, &m->rows[i], &last) > 1) {
             return true;
         }
     }
@@ -474,7 +473,7 @@ void model_update_from(fixture *f, frz_catalog *catalog)
     }
     for (size_t i = 0; i < f->now.count; i++) {
         model_row *row = &f->now.rows[i];
-        const source_row *s = row_of(&u.src, row, true);
+        const source_row *s = row_of(&u.src, row);
         if (s != NULL) {
             assign(&u.set, s, f->sequence + 1, row);
             rows++;
@@ -630,7 +629,7 @@ static void merge_rows(merge *m)
     size_t kept = 0;
     for (size_t i = 0; i < now->count; i++) {
         model_row row = now->rows[i];
-        const source_row *s = row_of(&m->src, &row, false);
+        const source_row *s = row_of(&m->src, &row);
         const clause *c =
             clause_of(m, s != NULL ? FRZ_MERGE_MATCHED : FRZ_MERGE_NOT_MATCHED_BY_SOURCE, &row, s);
         if (c != NULL && c->action == FRZ_MERGE_DELETE) {
