@@ -29,15 +29,23 @@ frz_code cli_parse_format(const char *name, cli_format *out, frz_error *err)
 
 /* ---- streams ---- */
 
+/* The library's streams tell a hint on a line of its own behind the message. */
 static frz_code stream_fail(struct ArrowArrayStream *stream, int os_error, frz_error *err)
 {
+    static const char hint_line[] = "\nhint: ";
     const char *text = stream->get_last_error(stream);
     frz_code code = cli_code_of_errno(os_error);
     text = text == NULL ? frz_code_name(code) : text;
+    const char *hint = strstr(text, hint_line);
     /* the reason is at the end: of a text that is too long, its beginning is left out */
-    size_t len = strlen(text), most = sizeof err->message - 1;
-    return len <= most ? cli_fail(err, code, "%s", text)
-                       : cli_fail(err, code, "...%s", text + len - (most - 3));
+    size_t len = hint != NULL ? (size_t)(hint - text) : strlen(text);
+    size_t most = sizeof err->message - 1, left_out = len <= most ? 0 : len - (most - 3);
+    cli_fail(err, code, "%s%.*s", left_out > 0 ? "..." : "", (int)(len - left_out),
+             text + left_out);
+    if (hint != NULL) {
+        cli_hint(err, "%s", hint + strlen(hint_line));
+    }
+    return code;
 }
 
 frz_code cli_stream_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out, frz_error *err)

@@ -1,7 +1,12 @@
 /*
  * Arrow streams over functions, and over batches that exist already.
  */
+#include <stdio.h>
+
 #include "arrow/arrow_array.h"
+
+/* A stream has no place for hints: one follows the message on a line of its own. */
+#define HINT_LINE "\nhint: "
 
 typedef struct stream_owner {
     const frz_env *env;
@@ -17,7 +22,10 @@ static int stream_result(stream_owner *owner, frz_code rc)
         owner->text[0] = '\0';
         return 0;
     }
-    frz_error_format(&owner->error, owner->text, sizeof owner->text);
+    size_t len = frz_error_format(&owner->error, owner->text, sizeof owner->text);
+    if (owner->error.hint[0] != '\0' && len < sizeof owner->text) {
+        snprintf(owner->text + len, sizeof owner->text - len, HINT_LINE "%s", owner->error.hint);
+    }
     return frz_code_errno(rc);
 }
 
@@ -79,10 +87,16 @@ frz_code frz_stream_fail(struct ArrowArrayStream *stream, int os_error, frz_erro
     }
     const char *text = stream->get_last_error(stream);
     text = text != NULL ? text : "the stream failed without a reason";
+    const char *hint = strstr(text, HINT_LINE);
     /* the reason is at the end: of a text that is too long, its beginning is left out */
-    size_t len = strlen(text), most = sizeof err->message - 1;
-    return len <= most ? frz_fail(err, code, "%s", text)
-                       : frz_fail(err, code, "...%s", text + len - (most - 3));
+    size_t len = hint != NULL ? (size_t)(hint - text) : strlen(text);
+    size_t most = sizeof err->message - 1, left_out = len <= most ? 0 : len - (most - 3);
+    frz_fail(err, code, "%s%.*s", left_out > 0 ? "..." : "", (int)(len - left_out),
+             text + left_out);
+    if (hint != NULL) {
+        frz_hint(err, "%s", hint + strlen(HINT_LINE));
+    }
+    return code;
 }
 
 /* ---- given batches ---- */

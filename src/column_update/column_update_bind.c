@@ -243,43 +243,6 @@ out:
     return rc;
 }
 
-typedef struct id_collector {
-    id_set set;
-    size_t room;
-} id_collector;
-
-static frz_code count_id(void *ctx, const frz_field *field, bool in_repeated, frz_error *err)
-{
-    (void)field;
-    (void)err;
-    ((id_collector *)ctx)->room += !in_repeated;
-    return FRZ_OK;
-}
-
-static frz_code collect_id(void *ctx, const frz_field *field, bool in_repeated, frz_error *err)
-{
-    (void)err;
-    if (!in_repeated) {
-        id_set_add(&((id_collector *)ctx)->set, &field->id, 1);
-    }
-    return FRZ_OK;
-}
-
-/* A struct is listed with all descendants that are not inside a list or map. spec: field_ids */
-static frz_code collect_ids(update_plan *plan, const frz_type *type, update_ids *out,
-                            frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    id_collector collector = {0};
-    FRZ_TRY(frz_type_visit(type, count_id, &collector, err));
-    FRZ_TRY(id_set_open(&collector.set, &plan->arena, collector.room, err));
-    FRZ_TRY(frz_type_visit(type, collect_id, &collector, err));
-    id_set_close(&collector.set);
-    *out = (update_ids){collector.set.ids, collector.set.count};
-out:
-    return rc;
-}
-
 /* Without a source, names mean what they say. */
 static frz_code scope_all(update_plan *plan, const frz_schema *schema, const frz_type *readable,
                           const frz_type *projectable, const frz_type **bind_type, frz_error *err)
@@ -321,8 +284,10 @@ frz_code update_plan_bind(update_plan *plan, const frz_metadata *metadata, const
     plan->depends_count = depends.count;
     FRZ_TRY(make_read_type(plan, projectable, &depends, err));
     FRZ_TRY(make_write_type(plan, projectable, err));
-    FRZ_TRY(collect_ids(plan, plan->write_type, &plan->written, err));
-    FRZ_TRY(collect_ids(plan, schema->type, &plan->schema_ids, err));
+    FRZ_TRY(frz_column_file_ids(plan->write_type, &plan->arena, &plan->written.ids,
+                                &plan->written.count, err));
+    FRZ_TRY(frz_column_file_ids(schema->type, &plan->arena, &plan->schema_ids.ids,
+                                &plan->schema_ids.count, err));
     FRZ_TRY(frz_metrics_config_of(metadata, schema, &plan->arena, &plan->metrics, err));
 out:
     if (rc != FRZ_OK) {

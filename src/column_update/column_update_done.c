@@ -128,7 +128,8 @@ bool update_lineage_holds(const update_done *done, const frz_entry *newest)
 bool update_values_hold(const update_plan *plan, const update_done *done, int32_t schema_id,
                         const frz_entry *newest)
 {
-    bool hold = done->schema_id == schema_id && same_vector(done, newest);
+    bool hold = done->schema_id == schema_id && same_vector(done, newest) &&
+                (plan->written.count > 1 || update_lineage_holds(done, newest));
     for (size_t i = 0; hold && i < plan->depends_count; i++) {
         int32_t id = plan->depends_ids[i];
         hold = id == FRZ_ID_LAST_UPDATED ? update_lineage_holds(done, newest)

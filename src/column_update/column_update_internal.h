@@ -46,7 +46,7 @@ typedef struct update_plan {
     const frz_type *find_type;  /* what of it tells which rows are updated */
     const frz_type *carry_type; /* old values alone: the assigned fields, then the lineage */
     const frz_type *write_type; /* the column file: assigned fields, then the lineage column */
-    update_ids written;         /* assigned fields with descendants, the lineage */
+    update_ids written;         /* what it lists: of these all that is stored, the lineage */
     update_ids schema_ids;      /* every field that a column file may list, the lineage aside */
     int32_t *depends_ids;       /* top-level ids whose values the result depends on */
     size_t depends_count;
@@ -383,7 +383,9 @@ frz_code update_done_new(update_job *job, const frz_commit_attempt *attempt, con
 /* The same for a result that comes from elsewhere. */
 frz_code update_done_add(update_job *job, int32_t schema_id, const frz_entry *entry,
                          update_done **out, frz_error *err);
-/* The new values hold for the newest state of the entry. */
+/* The new values hold for the newest state of the entry. A result with nothing but the lineage,
+ * which updates of columns of type unknown have, is no more than that: once it is old, it is
+ * worthless. */
 bool update_values_hold(const update_plan *plan, const update_done *done, int32_t schema_id,
                         const frz_entry *newest);
 /* Nobody has written the assigned fields since. Results of tasks may be committed once more, long

@@ -84,6 +84,12 @@ frz_code frz_row_file_plan(const frz_commit_attempt *attempt, const frz_partitio
 frz_code frz_entry_part(const frz_entry *entry, const frz_field *field, size_t *part,
                         frz_error *err);
 
+/* What a column file with these fields lists, ascending: a struct with all below it that is not
+ * inside a list or map, but nothing that is never stored, because its type is unknown or it has
+ * only such below: its type may change, and then what is listed must be there. spec: field_ids */
+frz_code frz_column_file_ids(const frz_type *type, frz_arena *arena, int32_t **ids, size_t *count,
+                             frz_error *err);
+
 /* The same files with the same live fields, in the same order. */
 bool frz_same_column_files(const frz_entry *a, const frz_entry *b);
 
@@ -155,7 +161,7 @@ typedef struct frz_rewritten {
     size_t split_count;
     frz_field_stats *stats; /* of every field known; the metrics configuration is not applied */
     size_t stats_count;
-    const int32_t *field_ids; /* of a column file: what it provides; else NULL */
+    int32_t *field_ids; /* of a column file: what it provides; else NULL */
     size_t field_id_count;
 } frz_rewritten;
 

@@ -20,8 +20,6 @@
  *
  * spec: column files, interactions; row lineage, moving rows to another file
  */
-#include <stdlib.h>
-
 #include "files/files.h"
 
 /* A file that provides fields: the base first, then column files in the entry's order. */
@@ -530,51 +528,6 @@ out:
 
 /* ---- one column file of several ---- */
 
-typedef struct id_list {
-    int32_t *ids;
-    size_t count, room;
-} id_list;
-
-static frz_code count_id(void *ctx, const frz_field *field, bool in_repeated, frz_error *err)
-{
-    (void)field;
-    (void)err;
-    ((id_list *)ctx)->room += !in_repeated;
-    return FRZ_OK;
-}
-
-static frz_code add_id(void *ctx, const frz_field *field, bool in_repeated, frz_error *err)
-{
-    id_list *list = ctx;
-    (void)err;
-    if (!in_repeated) {
-        list->ids[list->count++] = field->id;
-    }
-    return FRZ_OK;
-}
-
-static int by_id(const void *a, const void *b)
-{
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
-/* spec: field_ids; a struct is listed with all below it that is not inside a list or map */
-static frz_code list_ids(const frz_type *type, frz_arena *arena, frz_rewritten *out, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    id_list list = {.room = 0};
-    FRZ_TRY(frz_type_visit(type, count_id, &list, err));
-    list.ids = frz_arena_array(arena, list.room, sizeof *list.ids);
-    FRZ_TRY(list.ids == NULL ? frz_fail_nomem(err, list.room * sizeof *list.ids) : FRZ_OK);
-    FRZ_TRY(frz_type_visit(type, add_id, &list, err));
-    qsort(list.ids, list.count, sizeof *list.ids, by_id);
-    out->field_ids = list.ids;
-    out->field_id_count = list.count;
-out:
-    return rc;
-}
-
 frz_code frz_join_column_files(const frz_commit_attempt *attempt, const frz_entry *entry,
                                const frz_parquet_write_options *options, bool durable,
                                frz_arena *arena, frz_rewritten *out, frz_error *err)
@@ -588,7 +541,7 @@ frz_code frz_join_column_files(const frz_commit_attempt *attempt, const frz_entr
     FRZ_TRY(rewrite(&work, "-columns.parquet", options, durable, arena, out, err));
     out->stats = NULL; /* the entry's hold */
     out->stats_count = 0;
-    FRZ_TRY(list_ids(work.type, arena, out, err));
+    FRZ_TRY(frz_column_file_ids(work.type, arena, &out->field_ids, &out->field_id_count, err));
 out:
     rewriting_end(&work);
     frz_live_rows_reset(&all);

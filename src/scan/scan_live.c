@@ -221,7 +221,7 @@ frz_code frz_live_hide(const frz_env *env, const uint8_t *bits, struct ArrowArra
     struct ArrowArray whole;
     frz_buffer *validity = NULL;
     int64_t rows = array->length;
-    if (bits == NULL) {
+    if (bits == NULL || array->n_buffers == 0) { /* without buffers all rows are null */
         return FRZ_OK;
     }
     FRZ_TRY(frz_buffer_new(env, frz_bitmap_bytes(rows), &validity, err));

@@ -53,10 +53,16 @@ class Node:
             return [(self.type.value_field, "element")]
         return []
 
-    def ids(self):
-        return ([] if self.id is None else [self.id]) + [
-            i for child in self.children for i in child.ids()
+    def ids(self, unknown=True):
+        told = self.id is not None and (unknown or not self.is_unknown())
+        return ([self.id] if told else []) + [
+            i for child in self.children for i in child.ids(unknown)
         ]
+
+    def is_unknown(self):
+        """Has it no values: a column of nothing, or a struct of only such."""
+        inside = pa.types.is_struct(self.type) and all(c.is_unknown() for c in self.children)
+        return inside or pa.types.is_null(self.type)
 
 
 def mapping_of(mapping, name):
@@ -379,10 +385,16 @@ class Table:
         )
         return file, bool(holders)
 
+    def stored(self, entry):
+        """Ids of what the files of an entry have; columns of nothing but nulls are of type unknown."""
+        files = [self.file(entry[LOCATION], self.mapping)]
+        files += [self.file(cf[CF_LOCATION]) for cf in entry.get(COLUMN_FILES) or []]
+        return {i for file in files for node in file.nodes for i in node.ids(unknown=False)}
+
     def field_values(self, entry, field):
         """Values of a top-level field for every row of an entry, deleted ones included."""
         listed = {i for cf in entry.get(COLUMN_FILES) or [] for i in cf[CF_FIELD_IDS]}
-        below = {i for i, deep in descendants(field["type"]) if not deep}
+        below = {i for i, deep in descendants(field["type"]) if not deep} & self.stored(entry)
         if below & listed and not (below <= listed and field["id"] in listed):
             raise Unsupported("a struct stored in parts")
         file, from_column_file = self.provider(entry, field["id"])

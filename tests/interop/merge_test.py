@@ -226,6 +226,31 @@ def test_the_files_of_each_mode(table, tmp_path, mode, whats):
 
 
 @pytest.mark.parametrize("mode", MODES)
+def test_columns_of_type_unknown(warehouse, tmp_path, mode):
+    """They are set together with others, with rows deleted beside; then their type changes."""
+    kind = pa.struct([("a", pa.int64()), ("n", pa.null())])
+    make = lambda ids, more: pa.table({
+        "id": pa.array(ids, pa.int64()), "n": pa.nulls(len(ids)),
+        "s": pa.array([{"a": i + more, "n": None} for i in ids], kind)})
+    warehouse.run("import", NAME, write(tmp_path, "t.parquet", make(range(20), 0)))
+    set_mode(warehouse, mode)
+    path = write(tmp_path, "s.parquet", make([*range(5, 15), 70, 71], 100))
+    warehouse.sql(f"MERGE INTO {NAME} t USING '{path}' s ON t.id = s.id "
+                  "WHEN MATCHED AND s.id < 8 THEN DELETE WHEN MATCHED THEN UPDATE SET * "
+                  "WHEN NOT MATCHED THEN INSERT *")
+    wanted = {i: {"id": i, "n": None, "s": {"a": i + 100 * (i >= 8 and i not in range(15, 20)),
+                                            "n": None}, UPDATED: 1 + (i in range(8, 15) or i > 20)}
+              for i in [*range(5), *range(8, 20), 70, 71]}
+    for column in ("", "n", "s.n"):
+        if column:
+            warehouse.sql(f"ALTER TABLE {NAME} ALTER COLUMN {column} TYPE long")
+        rows = scan(warehouse, "--with-lineage")
+        assert {r["id"]: {k: v for k, v in r.items() if k != ROW_ID} for r in rows} == wanted
+        warehouse.table(NAME).check()
+        warehouse.run("validate", NAME)
+
+
+@pytest.mark.parametrize("mode", MODES)
 def test_a_merge_leaves_nothing_behind(table, tmp_path, mode):
     """Column files of copy-on-write are gone afterwards, and all of a merge that fails."""
     set_mode(table, mode)

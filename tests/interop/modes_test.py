@@ -188,6 +188,76 @@ def test_an_update_of_all_rows_of_one_file(story, mode):
     story.end()
 
 
+UNKNOWN = pa.schema([("id", pa.int64()), ("n", pa.null()),
+                     ("s", pa.struct([("a", pa.int64()), ("n", pa.null()),
+                                      ("t", pa.struct([("n", pa.null())]))]))])
+
+
+def unknown_row(i):
+    return {"id": i, "n": None, "s": None if i % 7 == 3 else {"a": i, "n": None, "t": None}}
+
+
+@pytest.fixture
+def unknown(tmp_path):
+    """30 rows with columns and members of type unknown, which no file stores."""
+    rows, path = [unknown_row(i) for i in range(30)], tmp_path / "a.parquet"
+    pq.write_table(pa.Table.from_pylist(rows, schema=UNKNOWN), path, row_group_size=7)
+    return Story(Warehouse(tmp_path / "warehouse"), "db.t", [path], rows)
+
+
+def unknown_becomes_long(story, mode):
+    """What no file stores is null, whatever its type is by now."""
+    story.alter("ALTER COLUMN n TYPE long")
+    story.alter("ALTER COLUMN s.n TYPE long")
+    assert sorted_rows(story.scanned("--with-lineage")) == sorted_rows(story.rows)
+    story.update({"n": ("id * 2", lambda r: r["id"] * 2)}, "id % 4 = 1", lambda r: r["id"] % 4 == 1)
+    feed_is_right(story)
+    if mode == "column-file":  # the others leave nothing to compact
+        story.compact()
+    story.end()
+
+
+@pytest.mark.parametrize("mode", UPDATES)
+@pytest.mark.parametrize("where", [None, "id % 3 = 0"])
+def test_a_column_of_type_unknown_is_set(unknown, mode, where):
+    """Nothing becomes another value, but the rows are updated: their numbers say so."""
+    unknown.set(write__update__mode=mode, write__delete__mode="merge-on-read")
+    unknown.delete("id % 5 = 3", lambda r: r["id"] % 5 == 3)
+    matches = lambda r: where is None or r["id"] % 3 == 0
+    unknown.update({"n": ("NULL", lambda r: None)}, where, matches)
+    feed_is_right(unknown)
+    if mode == "column-file":
+        (file,) = entries(unknown)[0][checker.COLUMN_FILES]
+        assert file[checker.CF_FIELD_IDS] == [checker.LAST_UPDATED]
+    unknown_becomes_long(unknown, mode)
+
+
+@pytest.mark.parametrize("mode", UPDATES)
+def test_a_struct_with_members_of_type_unknown_is_set(unknown, mode):
+    unknown.set(write__update__mode=mode, write__delete__mode="merge-on-read")
+    unknown.delete("id % 5 = 3", lambda r: r["id"] % 5 == 3)
+    for where, matches in (("id % 3 = 0", lambda r: r["id"] % 3 == 0), (None, lambda r: True)):
+        unknown.update({"s": ("s", lambda r: r["s"]), "n": ("NULL", lambda r: None)}, where, matches)
+        feed_is_right(unknown)
+    if mode == "column-file":
+        (file,) = entries(unknown)[0][checker.COLUMN_FILES]
+        assert file[checker.CF_FIELD_IDS] == [3, 4, checker.LAST_UPDATED]  # s and s.a
+    unknown_becomes_long(unknown, mode)
+
+
+def test_joined_column_files_list_no_members_of_type_unknown(unknown):
+    unknown.set(write__update__mode="column-file", write__column_file__max_per_file="1")
+    unknown.update({"s": ("s", lambda r: r["s"])}, "id < 9", lambda r: r["id"] < 9)
+    unknown.update({"id": ("id + 100", lambda r: r["id"] + 100)}, "id < 5", lambda r: r["id"] < 5)
+    unknown.warehouse.run("compact", "db.t", "--columns")
+    (file,) = entries(unknown)[0][checker.COLUMN_FILES]
+    assert file[checker.CF_FIELD_IDS] == [1, 3, 4, checker.LAST_UPDATED]
+    for column in ("n", "s.n"):
+        unknown.warehouse.sql(f"ALTER TABLE db.t ALTER COLUMN {column} TYPE long")
+    assert sorted_rows(unknown.scanned("--with-lineage")) == sorted_rows(unknown.rows)
+    unknown.warehouse.run("validate", "db.t")
+
+
 def test_a_delete_by_copy_on_write(story):
     story.set(write__delete__mode="copy-on-write")
     story.delete("id % 10 = 3", lambda r: r["id"] % 10 == 3)

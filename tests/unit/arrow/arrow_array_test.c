@@ -284,6 +284,32 @@ static void stream__failures_have_errno_and_text(void **state)
     assert_int_equal(calls, -1);
 }
 
+static frz_code hinting_next(void *ctx, struct ArrowArray *out, frz_error *err)
+{
+    (void)ctx;
+    (void)out;
+    frz_fail(err, FRZ_E_NOT_FOUND, "it is gone");
+    frz_hint(err, "look\n   ^ there");
+    return frz_context(err, FRZ_E_NOT_FOUND, "reading x");
+}
+
+static void stream__hints_follow_the_message(void **state)
+{
+    static const frz_stream_ops ops = {failing_schema, hinting_next, failing_release};
+    frz_error err = {0}, told = {0};
+    struct ArrowArrayStream stream = {0};
+    struct ArrowArray batch = {0};
+    int calls = 0;
+    assert_ok(frz_stream_make(*state, &ops, &calls, &stream, &err), &err);
+    int failed = stream.get_next(&stream, &batch);
+    assert_string_equal(stream.get_last_error(&stream),
+                        "reading x: it is gone\nhint: look\n   ^ there");
+    assert_int_equal(frz_stream_fail(&stream, failed, &told), FRZ_E_NOT_FOUND);
+    assert_string_equal(told.message, "reading x: it is gone");
+    assert_string_equal(told.hint, "look\n   ^ there");
+    stream.release(&stream);
+}
+
 /* ---- memory ---- */
 
 static frz_code scenario(const frz_env *env, frz_error *err)
@@ -331,6 +357,7 @@ int main(void)
         TEST_WITH_ENV(stream__gives_its_schema_as_often_as_asked),
         TEST_WITH_ENV(stream__what_was_not_taken_is_released),
         TEST_WITH_ENV(stream__failures_have_errno_and_text),
+        TEST_WITH_ENV(stream__hints_follow_the_message),
         cmocka_unit_test(arrow__no_failed_allocation_leaks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
