@@ -25,7 +25,11 @@ enum {
     COL_L,
     COL_L2,
     COL_FIRST_ADDED,
-    COL_MOST = COL_FIRST_ADDED + 6
+    COL_U = COL_FIRST_ADDED,
+    COL_A0,
+    COL_A1,
+    COL_A2,
+    COL_MOST = COL_A0 + 6
 };
 
 typedef enum model_kind {
@@ -35,7 +39,8 @@ typedef enum model_kind {
     KIND_BOOL,
     KIND_DECIMAL, /* (9,2) */
     KIND_STRUCT,  /* x long, y string */
-    KIND_LIST     /* of long */
+    KIND_LIST,    /* of long */
+    KIND_UNKNOWN  /* always null, and a long later */
 } model_kind;
 
 #define MODEL_TEXT 32
@@ -69,16 +74,18 @@ typedef struct model {
     size_t count;
     size_t columns;      /* that the schema has had so far; the next one is added here */
     bool gone[COL_MOST]; /* of these: dropped */
+    bool typed;          /* u is a long by now */
     char names[COL_MOST][MODEL_NAME]; /* now; empty: as at first */
     model_value added[COL_MOST];      /* value of rows that are written without the column */
     int64_t snapshot_id;
 } model;
 
 static const model_column model_columns[COL_MOST] = {
-    {"id", KIND_LONG}, {"n", KIND_LONG},    {"d", KIND_DOUBLE},  {"s", KIND_STRING},
-    {"b", KIND_BOOL},  {"m", KIND_DECIMAL}, {"st", KIND_STRUCT}, {"st2", KIND_STRUCT},
-    {"l", KIND_LIST},  {"l2", KIND_LIST},   {"a0", KIND_LONG},   {"a1", KIND_STRING},
-    {"a2", KIND_LONG}, {"a3", KIND_STRING}, {"a4", KIND_LONG},   {"a5", KIND_STRING},
+    {"id", KIND_LONG},   {"n", KIND_LONG},    {"d", KIND_DOUBLE},  {"s", KIND_STRING},
+    {"b", KIND_BOOL},    {"m", KIND_DECIMAL}, {"st", KIND_STRUCT}, {"st2", KIND_STRUCT},
+    {"l", KIND_LIST},    {"l2", KIND_LIST},   {"u", KIND_UNKNOWN}, {"a0", KIND_LONG},
+    {"a1", KIND_STRING}, {"a2", KIND_LONG},   {"a3", KIND_STRING}, {"a4", KIND_LONG},
+    {"a5", KIND_STRING},
 };
 
 /* ---- columns ---- */
@@ -197,6 +204,8 @@ static inline model_value model_read(model_kind kind, const struct ArrowArray *a
         return value;
     }
     switch (kind) {
+    case KIND_UNKNOWN:
+        break;
     case KIND_LONG:
         value.i = frz_get_i64(array, i);
         break;
@@ -254,6 +263,8 @@ static inline model_value random_value(model_random *r, int column, int64_t id)
     }
     snprintf(text, sizeof text, "%c%d", (char)('p' + random_below(r, 4)), (int)random_below(r, 12));
     switch (model_columns[column].kind) {
+    case KIND_UNKNOWN:
+        return model_null();
     case KIND_LONG:
         return model_long(random_below(r, 20) - 5);
     case KIND_DOUBLE:
@@ -485,12 +496,12 @@ static inline model_value set_l(const model_row *row)
 }
 static inline model_value set_a0_more(const model_row *row)
 {
-    const model_value *a0 = &row->values[COL_FIRST_ADDED];
+    const model_value *a0 = &row->values[COL_A0];
     return model_long((a0->null ? 0 : a0->i) + row->values[COL_ID].i);
 }
 static inline model_value set_a0(const model_row *row)
 {
-    return row->values[COL_FIRST_ADDED];
+    return row->values[COL_A0];
 }
 
 static const model_rule model_rules[] = {
@@ -524,13 +535,16 @@ static const model_rule model_rules[] = {
     {COL_L, "NULL", set_null},
     {COL_L, "l2", set_l2},
     {COL_L2, "l", set_l},
-    {COL_FIRST_ADDED, "coalesce(a0, 0) + id", set_a0_more},
-    {COL_FIRST_ADDED, "id * 3", set_id_triple},
-    {COL_FIRST_ADDED, "NULL", set_null},
+    {COL_A0, "coalesce(a0, 0) + id", set_a0_more},
+    {COL_A0, "id * 3", set_id_triple},
+    {COL_A0, "NULL", set_null},
     {COL_N, "a0", set_a0},
-    {COL_FIRST_ADDED + 1, "concat('r', CAST(id AS string))", set_name},
-    {COL_FIRST_ADDED + 1, "s", set_s},
-    {COL_FIRST_ADDED + 2, "_row_id", set_row_id},
+    {COL_A1, "concat('r', CAST(id AS string))", set_name},
+    {COL_A1, "s", set_s},
+    {COL_A2, "_row_id", set_row_id},
+    {COL_U, "NULL", set_null},
+    {COL_U, "u", set_null},
+    {COL_N, "u", set_null},
 };
 
 #endif

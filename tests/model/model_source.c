@@ -77,8 +77,8 @@ static const pair_rule pair_rules[] = {
     {COL_S, "src.w", set_w},
     {COL_S, "coalesce(src.w, s)", set_w_or_s},
     {COL_B, "src.v > 3", set_more},
-    {COL_FIRST_ADDED, "src.v", set_v},
-    {COL_FIRST_ADDED + 1, "src.w", set_w},
+    {COL_A0, "src.v", set_v},
+    {COL_A1, "src.w", set_w},
 };
 
 /* 1 true, 0 false, -1 null; row NULL: it speaks of the source alone */

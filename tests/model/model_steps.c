@@ -7,26 +7,7 @@
 #define MOST_COLUMNS_SET 3
 #define MOST_INSERTED 20
 
-/* ---- beginnings ---- */
-
-void model_begin(fixture *f)
-{
-    static const char *const metrics[] = {"truncate(16)", "full", "counts", "none", "truncate(1)"};
-    char text[64];
-    size_t ends[3];
-    size_t files = (size_t)(1 + random_below(&f->random, 3));
-    size_t count = 0;
-    for (size_t i = 0; i < files; i++) {
-        count += (size_t)(random_below(&f->random, 8) == 0 ? 0 : random_below(&f->random, 50));
-        ends[i] = count;
-    }
-    make_rows(f, count);
-    bool ids = random_below(&f->random, 2) == 0;
-    snprintf(text, sizeof text, "import of %zu rows in %zu files, %s ids", count, files,
-             ids ? "with" : "without");
-    note(f, text);
-    import_rows(f, ends, files, ids, metrics[random_below(&f->random, 5)]);
-}
+/* ---- after a commit ---- */
 
 void model_follow(fixture *f, const frz_commit_report *report, int64_t rows)
 {
@@ -205,7 +186,8 @@ static column_set random_columns(fixture *f)
 {
     column_set set = {.count = 0};
     for (size_t c = 0; c < f->now.columns; c++) {
-        if (model_has(&f->now, c) && (c == COL_ID || random_below(&f->random, 6) != 0)) {
+        bool stored = c != COL_U || f->now.typed; /* appends cannot name others */
+        if (stored && model_has(&f->now, c) && (c == COL_ID || random_below(&f->random, 6) != 0)) {
             set.columns[set.count++] = (int)c;
         }
     }
@@ -257,11 +239,14 @@ static void step_add_column(fixture *f, frz_catalog *catalog)
     if (column == COL_MOST) {
         return;
     }
-    bool text = model_columns[column].kind == KIND_STRING;
-    bool filled = random_below(&f->random, 2) == 0;
+    model_kind kind = model_columns[column].kind;
+    bool text = kind == KIND_STRING, unknown = kind == KIND_UNKNOWN;
+    bool filled = !unknown && random_below(&f->random, 2) == 0;
     model_value value = !filled ? model_null() : text ? model_text("new") : model_long(5);
     snprintf(sql, sizeof sql, "ALTER TABLE " NAME " ADD COLUMN %s %s%s", model_columns[column].name,
-             text ? "string" : "bigint",
+             unknown ? "unknown"
+             : text  ? "string"
+                     : "bigint",
              !filled ? ""
              : text  ? " DEFAULT 'new'"
                      : " DEFAULT 5");
@@ -305,6 +290,17 @@ static void step_drop(fixture *f, frz_catalog *catalog)
                  model_name(&f->now, column));
         run_sql(f, catalog, sql);
         f->now.gone[column] = true;
+    }
+}
+
+static void step_retype(fixture *f, frz_catalog *catalog)
+{
+    char sql[128];
+    if (model_has(&f->now, COL_U) && !f->now.typed) {
+        snprintf(sql, sizeof sql, "ALTER TABLE " NAME " ALTER COLUMN %s TYPE bigint",
+                 model_name(&f->now, COL_U));
+        run_sql(f, catalog, sql);
+        f->now.typed = true;
     }
 }
 
@@ -419,6 +415,30 @@ static void step_overtaken(fixture *f, frz_catalog *catalog)
     f->rival = NULL;
 }
 
+/* ---- beginnings ---- */
+
+void model_begin(fixture *f)
+{
+    static const char *const metrics[] = {"truncate(16)", "full", "counts", "none", "truncate(1)"};
+    char text[64];
+    size_t ends[3];
+    size_t files = (size_t)(1 + random_below(&f->random, 3));
+    size_t count = 0;
+    for (size_t i = 0; i < files; i++) {
+        count += (size_t)(random_below(&f->random, 8) == 0 ? 0 : random_below(&f->random, 50));
+        ends[i] = count;
+    }
+    make_rows(f, count);
+    bool ids = random_below(&f->random, 2) == 0;
+    snprintf(text, sizeof text, "import of %zu rows in %zu files, %s ids", count, files,
+             ids ? "with" : "without");
+    note(f, text);
+    import_rows(f, ends, files, ids, metrics[random_below(&f->random, 5)]);
+    if (random_below(&f->random, 3) == 0) {
+        step_add_column(f, &f->outer);
+    }
+}
+
 /* ---- one of them ---- */
 
 typedef struct step_kind {
@@ -432,7 +452,7 @@ void model_step(fixture *f)
         {step_update, 8},   {step_overtaken, 6},  {step_delete, 3},       {step_insert, 3},
         {step_compact, 2},  {step_add_column, 1}, {step_rename, 1},       {step_drop, 1},
         {step_expire, 1},   {step_orphans, 1},    {model_update_from, 3}, {model_merge, 4},
-        {step_property, 3}, {step_failure, 1},
+        {step_property, 3}, {step_failure, 1},    {step_retype, 2},
     };
     int64_t all = 0;
     for (size_t i = 0; i < FRZ_ARRAY_COUNT(kinds); i++) {

@@ -185,6 +185,8 @@ static inline const frz_type *column_type(fixture *f, int column, int32_t id)
     frz_field *fields = frz_arena_array(&f->arena, 2, sizeof *fields);
     int32_t first = id == FRZ_ID_NONE ? id : id + 1, second = id == FRZ_ID_NONE ? id : id + 2;
     switch (model_columns[column].kind) {
+    case KIND_UNKNOWN:
+        return frz_type_primitive(f->now.typed ? FRZ_TYPE_LONG : FRZ_TYPE_UNKNOWN);
     case KIND_LONG:
         return frz_type_primitive(FRZ_TYPE_LONG);
     case KIND_DOUBLE:
@@ -243,6 +245,8 @@ static inline void build_value(fixture *f, frz_builder *b, model_kind kind,
         return;
     }
     switch (kind) {
+    case KIND_UNKNOWN:
+        break;
     case KIND_LONG:
         assert_ok(frz_builder_i64(b, value->i, err), err);
         break;

@@ -89,6 +89,14 @@ static void set_mode(fixture *f, const char *statement, const char *mode)
     run_sql(f, f->inner, sql);
 }
 
+/* The column u, of which no file stores anything. */
+static void add_unknown(fixture *f)
+{
+    const model_value null = model_null();
+    run_sql(f, f->inner, "ALTER TABLE " NAME " ADD COLUMN u unknown");
+    model_add_column(&f->now, &null);
+}
+
 /* An update: SET column = text WHERE condition, which has a number in it. */
 typedef struct race_update {
     const char *column, *text, *condition;
@@ -218,12 +226,27 @@ static void race__a_new_schema_computes_again(void **state)
 {
     fixture f;
     two_files(&f, state);
+    add_unknown(&f);
     update mine = one_update(&f, "n", "n + 1", NULL, 0);
     f.rival = rival_by_text;
     f.rival_sql = "ALTER TABLE " NAME " ADD COLUMN a0 bigint DEFAULT 5";
     const model_value five = model_long(5);
     model_add_column(&f.now, &five);
     assert_int_equal(race(&f, &mine, NULL), 2 + 2);
+    fixture_close(&f);
+}
+
+/* The lineage is all that there is of mine, and it is old. */
+static void race__a_column_that_is_not_stored_computes_again(void **state)
+{
+    fixture f;
+    two_files(&f, state);
+    set_mode(&f, "update", "column-file");
+    add_unknown(&f);
+    update mine = one_update(&f, "u", "NULL", "id < %lld", 5);
+    update theirs = one_update(&f, "n", "n + 1", "id < %lld", 8);
+    assert_int_equal(race(&f, &mine, &theirs), 2 + 1);
+    assert_int_equal(count_files(&f, "db/t/data"), 2 + 1 + 1);
     fixture_close(&f);
 }
 
@@ -715,6 +738,7 @@ int main(void)
         TEST_WITH_ENV(race__overwriting_all_rows_needs_nothing_of_the_other),
         TEST_WITH_ENV(race__lineage_that_is_read_computes_again),
         TEST_WITH_ENV(race__a_new_schema_computes_again),
+        TEST_WITH_ENV(race__a_column_that_is_not_stored_computes_again),
         TEST_WITH_ENV(race__a_type_that_grew_computes_again),
         TEST_WITH_ENV(race__a_rewritten_file_is_kept_if_another_changed),
         TEST_WITH_ENV(race__a_rewritten_file_is_made_again_of_a_changed_one),
