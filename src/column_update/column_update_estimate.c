@@ -115,13 +115,22 @@ static frz_code insert(void *ctx, frz_cost_inserts *out, frz_error *err)
 /* How closely to look. To choose a mode some data files do, and what is inserted is left out: it is
  * the same in all modes. To tell what it costs, all are looked at in which a source may have rows:
  * they may be in a few of very many. */
-typedef enum update_look { LOOK_IN_BOUNDS, LOOK_TO_CHOOSE, LOOK_TO_TELL } update_look;
+typedef enum update_look { LOOK_TO_CHOOSE, LOOK_TO_TELL } update_look;
 
-static frz_code update_estimate(update_finder *finder, update_look look,
-                                frz_statement_estimate *out, frz_error *err)
+/* The same value in all rows that match. */
+static bool is_constant(const update_plan *plan, const update_assignment *assignment)
 {
-    frz_code rc = FRZ_OK;
     size_t n = 0;
+    if (plan->merge != NULL) {
+        return update_merge_gives_constant(plan->merge, assignment->field, false);
+    }
+    (void)frz_bound_expr_fields(assignment->bound, &n);
+    return n == 0;
+}
+
+static frz_code make_request(update_finder *finder, update_look look, frz_cost_request *out,
+                             frz_error *err)
+{
     const update_plan *plan = finder->plan;
     frz_cost_column *columns =
         frz_arena_array(finder->arena, plan->assignment_count + 1, sizeof *columns);
@@ -131,28 +140,37 @@ static frz_code update_estimate(update_finder *finder, update_look look,
         return frz_fail_nomem(err, plan->assignment_count * sizeof *columns);
     }
     for (size_t i = 0; i < plan->assignment_count; i++) {
-        (void)frz_bound_expr_fields(plan->assignments[i].bound, &n);
-        columns[i] = (frz_cost_column){plan->assignments[i].field->id, n == 0};
+        columns[i] = (frz_cost_column){plan->assignments[i].field->id,
+                                       is_constant(plan, &plan->assignments[i])};
     }
     for (size_t i = 0; i < plan->read_type->field_count; i++) {
         reads[i] = plan->read_type->fields[i].id;
     }
-    frz_cost_request request = {.table = finder->table,
-                                .schema = finder->schema,
-                                .files = finder->files,
-                                .finder = {finder, plan->find_type, NULL, find, NULL},
-                                .every_file = look == LOOK_TO_TELL && plan->source != NULL,
-                                .in_bounds = look == LOOK_IN_BOUNDS,
-                                .columns = columns,
-                                .column_count = plan->assignment_count,
-                                .reads = reads,
-                                .read_count = plan->read_type->field_count};
+    *out = (frz_cost_request){.table = finder->table,
+                              .schema = finder->schema,
+                              .files = finder->files,
+                              .finder = {finder, plan->find_type, NULL, find, NULL},
+                              .every_file = look == LOOK_TO_TELL && plan->source != NULL,
+                              .columns = columns,
+                              .column_count = plan->assignment_count,
+                              .reads = reads,
+                              .read_count = plan->read_type->field_count};
     if (plan->source != NULL && !plan->source->by_position) {
-        request.finder.begin = begin;
+        out->finder.begin = begin;
     }
     if (look == LOOK_TO_TELL && plan->merge != NULL && plan->merge->inserts) {
-        request.finder.insert = insert;
+        out->finder.insert = insert;
     }
+    return FRZ_OK;
+}
+
+static frz_code update_estimate(update_finder *finder, update_look look,
+                                frz_statement_estimate *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const update_plan *plan = finder->plan;
+    frz_cost_request request;
+    FRZ_TRY(make_request(finder, look, &request, err));
     FRZ_TRY(frz_cost_estimate(&request, finder->arena, out, err));
 out:
     if (plan->source != NULL) {
@@ -162,11 +180,24 @@ out:
 }
 
 /* That column files are cheapest can mostly be told without looking for the rows that change. Not
- * where rows are deleted: of a file that is left with few of them much is read in vain later. */
-static bool may_be_told(const update_plan *plan)
+ * where rows are deleted: of a file that is left with few of them much is read in vain later. Nor
+ * where they may leave their partition, with values that only the tuple had. */
+static bool may_be_told(const update_finder *finder)
 {
-    bool deletes = plan->merge != NULL && update_merge_has(plan->merge, FRZ_MERGE_DELETE);
-    return plan->where != NULL && !deletes && plan->assignment_count > 0;
+    const update_plan *plan = finder->plan;
+    bool may = plan->where != NULL && plan->assignment_count > 0 &&
+               (plan->merge == NULL || !update_merge_has(plan->merge, FRZ_MERGE_DELETE));
+    for (size_t i = 0; may && i < finder->files->count; i++) {
+        may = !update_touches_partition(plan, &finder->table->metadata, finder->files->entries[i]);
+    }
+    return may;
+}
+
+static frz_code tell(update_finder *finder, bool *certain, frz_error *err)
+{
+    frz_cost_request request;
+    frz_code rc = make_request(finder, LOOK_TO_CHOOSE, &request, err);
+    return rc == FRZ_OK ? frz_cost_is_certain(&request, finder->arena, certain, err) : rc;
 }
 
 frz_code update_cheapest(update_plan *plan, const frz_table *table, const frz_schema *schema,
@@ -174,20 +205,40 @@ frz_code update_cheapest(update_plan *plan, const frz_table *table, const frz_sc
                          frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    frz_statement_estimate estimate = {.cheapest = 1};
+    frz_statement_estimate estimate;
+    bool certain = false;
     update_finder finder = {table, schema, files, plan, arena, 0};
-    if (may_be_told(plan)) {
-        FRZ_TRY(update_estimate(&finder, LOOK_IN_BOUNDS, &estimate, err));
+    FRZ_TRY(may_be_told(&finder) ? tell(&finder, &certain, err) : FRZ_OK);
+    if (certain) {
+        *out = FRZ_MODE_COLUMN_FILE;
+        return FRZ_OK;
     }
-    if (estimate.cheapest != 0) {
-        FRZ_TRY(update_estimate(&finder, LOOK_TO_CHOOSE, &estimate, err));
-    }
+    FRZ_TRY(update_estimate(&finder, LOOK_TO_CHOOSE, &estimate, err));
     (void)frz_write_mode_find(frz_str_from(estimate.modes[estimate.cheapest].mode), out);
 out:
     return rc;
 }
 
 /* ---- estimates alone ---- */
+
+/* Which mode the statement would take: with a source more may have been looked at than it does. */
+static frz_code mark_choice(update_finder *finder, frz_statement_estimate *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    frz_write_mode mode;
+    if (finder->plan->source == NULL) {
+        return FRZ_OK;
+    }
+    FRZ_TRY(update_cheapest(finder->plan, finder->table, finder->schema, finder->files,
+                            finder->arena, &mode, err));
+    for (size_t i = 0; i < out->mode_count; i++) {
+        if (strcmp(out->modes[i].mode, frz_write_mode_name(mode)) == 0) {
+            out->cheapest = i;
+        }
+    }
+out:
+    return rc;
+}
 
 static frz_code estimate_words(const frz_table *table, const update_words *words,
                                update_source *source, frz_statement_estimate *out, frz_error *err)
@@ -205,6 +256,7 @@ static frz_code estimate_words(const frz_table *table, const update_words *words
     FRZ_TRY(update_plan_bind(&plan, &table->metadata, schema, err));
     FRZ_TRY(frz_cost_files_find(table, update_prune(&plan), &arena, &files, err));
     FRZ_TRY(update_estimate(&finder, LOOK_TO_TELL, out, err));
+    FRZ_TRY(mark_choice(&finder, out, err));
 out:
     frz_cost_files_reset(&files);
     update_plan_unbind(&plan);

@@ -335,19 +335,19 @@ out:
     return rc;
 }
 
-/* Those whose expressions read the source. */
+/* Those that get other values than constants. */
 static frz_code list_columns(const insert_job *job, frz_arena *arena, frz_cost_inserts *out,
                              frz_error *err)
 {
-    size_t n = 0, count = job->type->field_count;
+    size_t count = job->type->field_count;
     int32_t *columns = frz_arena_array(arena, count + 1, sizeof *columns);
     if (columns == NULL) {
         return frz_fail_nomem(err, count * sizeof *columns);
     }
     for (size_t i = 0; i < count; i++) {
-        (void)frz_bound_expr_fields(job->columns[i], &n);
-        if (n > 0) {
-            columns[out->column_count++] = job->type->fields[i].id;
+        const frz_field *field = &job->type->fields[i];
+        if (!update_merge_gives_constant(job->plan->merge, field, true)) {
+            columns[out->column_count++] = field->id;
         }
     }
     out->columns = columns;

@@ -199,6 +199,8 @@ frz_code update_merge_first(const update_merge *merge, bool inserts, frz_arena *
                             void *ctx, const frz_expr *otherwise, const frz_expr **out,
                             frz_error *err);
 bool update_merge_has(const update_merge *merge, frz_merge_action action);
+/* Whether each clause that updates (inserts: inserts) gives a column a constant. */
+bool update_merge_gives_constant(const update_merge *merge, const frz_field *column, bool inserts);
 /* What rows of the source would come to that nobody marked (column_update_insert.c). */
 frz_code update_merge_count(update_plan *plan, const frz_table *table, const frz_schema *schema,
                             frz_arena *arena, frz_cost_inserts *out, frz_error *err);

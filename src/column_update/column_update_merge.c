@@ -287,6 +287,30 @@ out:
     return rc;
 }
 
+/* NULL: the old value, of new rows the default, which is a constant. */
+static const frz_expr *assigned(const update_clause *clause, const frz_field *column)
+{
+    for (size_t i = 0; i < clause->assignment_count; i++) {
+        if (clause->assignments[i].field->id == column->id) {
+            return clause->assignments[i].scoped;
+        }
+    }
+    return NULL;
+}
+
+bool update_merge_gives_constant(const update_merge *merge, const frz_field *column, bool inserts)
+{
+    bool constant = true;
+    for (size_t i = 0; constant && i < merge->clause_count; i++) {
+        const update_clause *clause = &merge->clauses[i];
+        if (clause->action == (inserts ? FRZ_MERGE_INSERT : FRZ_MERGE_UPDATE)) {
+            const frz_expr *value = assigned(clause, column);
+            constant = value == NULL ? inserts : !frz_expr_reads(value, (frz_str){0}, true);
+        }
+    }
+    return constant;
+}
+
 /* ---- the update ---- */
 
 typedef struct column_context {
@@ -299,14 +323,10 @@ static frz_code value_of(void *ctx, const update_clause *clause, const frz_expr 
                          frz_error *err)
 {
     const column_context *column = ctx;
+    const frz_expr *value = assigned(clause, column->field);
     *out = column->old;
-    for (size_t i = 0; i < clause->assignment_count; i++) {
-        if (clause->assignments[i].field == column->field) {
-            return frz_expr_assigned(column->arena, clause->assignments[i].scoped,
-                                     column->field->type, out, err);
-        }
-    }
-    return FRZ_OK;
+    return value == NULL ? FRZ_OK
+                         : frz_expr_assigned(column->arena, value, column->field->type, out, err);
 }
 
 typedef struct action_context {

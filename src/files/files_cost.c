@@ -45,6 +45,8 @@ typedef struct cost_sums {
     double rest_read; /* of all other columns where rows move */
     double vectors, vector_count;
     double dead_after;
+    /* in bounds: what column files may cost more, in files where they may */
+    double over_rewritten, over_moved;
 } cost_sums;
 
 typedef struct cost_work {
@@ -52,6 +54,11 @@ typedef struct cost_work {
     const frz_env *env;
     frz_arena *arena;
     frz_codec *codec;
+    int64_t reads_per_write;
+    /* Rows are not looked for: column files cost at most what is told then. Copy-on-write has the
+     * same data files to write, and of merge-on-read only the row group that it reads at least is
+     * counted. */
+    bool in_bounds;
     cost_sums sums;
     const frz_entry **partitions; /* one entry of each with rows that are updated */
     size_t partition_count;
@@ -78,7 +85,8 @@ typedef struct cost_file {
     double hole_vector, vector; /* of deleted rows, without those that are updated and with them */
     double condition, compute;
     double row_ids, groups;
-    double touched; /* the share of row groups with rows that are updated */
+    double touched;   /* the share of row groups with rows that are updated */
+    double scattered; /* how updated rows lie among the others: 0 together, 1 each for itself */
 } cost_file;
 
 /* ---- columns ---- */
@@ -164,13 +172,25 @@ static double width_of(const frz_type *type)
     }
 }
 
-/* Bytes of new values, and of the old ones in rows that are not updated. */
-static double fresh_bytes(const cost_file *file, const frz_field *field, bool is_constant,
-                          double bytes)
+/* Bytes of the values that are left where others get a constant. Their share of the bytes, if they
+ * lie together. Between them a constant costs them some of their compression: of numbers all that
+ * they have, if it comes in every other row. */
+static double bytes_of_others(const cost_file *file, const frz_type *type, double bytes)
 {
-    double others = (file->live - file->updated) * width_of(field->type);
-    if (is_constant) { /* between other values a constant costs them some of their compression */
-        return FRZ_MIN(bytes, others) + file->pattern;
+    double others = file->live - file->updated;
+    double share = file->live > 0 ? bytes * others / file->live : 0;
+    bool is_number =
+        !frz_type_is_nested(type) && type->id != FRZ_TYPE_STRING && type->id != FRZ_TYPE_BINARY;
+    double most = is_number ? FRZ_MIN(bytes, others * width_of(type)) : share;
+    return share + file->scattered * FRZ_MAX(most - share, 0);
+}
+
+/* Bytes of new values, and of the old ones in rows that are not updated. */
+static double fresh_bytes(const cost_work *work, const cost_file *file, const frz_field *field,
+                          bool is_constant, double bytes)
+{
+    if (is_constant && !work->in_bounds) {
+        return bytes_of_others(file, field->type, bytes) + file->pattern;
     }
     return bytes > 0 ? bytes : file->updated * width_of(field->type);
 }
@@ -193,7 +213,7 @@ static void add_column(const cost_work *work, size_t index, double bytes, bool i
     if (column == NULL) {
         file->kept += of_live;
     } else {
-        file->fresh += fresh_bytes(file, field, column->is_constant, of_live);
+        file->fresh += fresh_bytes(work, file, field, column->is_constant, of_live);
         file->moved_fresh += column->is_constant || file->live <= 0 ? 0
                              : bytes > 0 ? of_live * file->updated / file->live
                                          : file->updated * width_of(field->type);
@@ -334,6 +354,17 @@ out:
     return rc;
 }
 
+/* Runs of updated rows, of as many as there could be. */
+static double scattered(const cost_file *file)
+{
+    const frz_row_list *rows = &file->found.updated;
+    double runs = 0, most = FRZ_MIN(file->updated, file->live - file->updated);
+    for (size_t i = 0; i < rows->count; i++) {
+        runs += i == 0 || rows->rows[i] != rows->rows[i - 1] + 1;
+    }
+    return most > 0 ? FRZ_MIN(runs / most, 1) : 0;
+}
+
 /* gone: the rows that were deleted before. */
 static frz_code measure_rows(cost_work *work, frz_row_list *gone, cost_file *file, frz_error *err)
 {
@@ -345,11 +376,12 @@ static frz_code measure_rows(cost_work *work, frz_row_list *gone, cost_file *fil
     if (found->all) {
         file->updated = request->is_delete ? 0 : file->live;
         file->removed = request->is_delete ? file->live : 0;
-        file->pattern = request->in_bounds ? file->count / 8 : 0;
+        file->pattern = work->in_bounds ? file->count / 8 : 0;
         return FRZ_OK;
     }
     file->updated = (double)found->updated.count;
     file->removed = (double)found->removed.count;
+    file->scattered = scattered(file);
     FRZ_TRY(measure_pattern(work, file, &found->updated, &file->pattern, err));
     FRZ_TRY(measure_pattern(work, file, &found->removed, &file->holes, err));
     FRZ_TRY(add_gone(work, gone, &found->removed, &file->hole_vector, err));
@@ -367,8 +399,8 @@ static frz_code find_rows(cost_work *work, cost_file *file, frz_error *err)
     frz_live live = {.env = work->env};
     FRZ_TRY(frz_live_open(&live, request->files->deletes, request->table, entry, err));
     FRZ_TRY(frz_row_list_add_deleted(work->env, &gone, &live, entry->record_count, err));
-    file->found.all = request->in_bounds;
-    if (!request->in_bounds) {
+    file->found.all = work->in_bounds;
+    if (!work->in_bounds) {
         FRZ_TRY(request->finder.find(request->finder.ctx, entry, &live, &file->found, err));
     }
     FRZ_TRY(measure_rows(work, &gone, file, err));
@@ -451,8 +483,7 @@ static void add_moved(cost_work *work, const cost_file *f)
     if (f->updated > 0) {
         add_partition(work, f->entry);
         s->moved += f->updated / f->live * f->kept + f->moved_fresh + f->pattern;
-        s->rest_read +=
-            (work->request->in_bounds ? 1 / f->groups : f->touched) * (f->stored - f->compute);
+        s->rest_read += (work->in_bounds ? 1 / f->groups : f->touched) * (f->stored - f->compute);
     }
     if (gone < f->live) {
         s->vectors += VECTOR_BYTES + f->vector;
@@ -461,9 +492,25 @@ static void add_moved(cost_work *work, const cost_file *f)
     s->dead_after += dead_bytes(f, gone);
 }
 
+/* What a data file has added to the sums without any rows looked for: at most by column files, at
+ * least in the other modes. */
+static void add_bounds(cost_work *work, const cost_sums *before)
+{
+    cost_sums *s = &work->sums;
+    double compute = s->compute_read - before->compute_read;
+    double tax = s->column_tax - before->column_tax + s->dead - before->dead;
+    double column_file =
+        s->column_file - before->column_file + compute + (double)work->reads_per_write * tax;
+    double rewritten = s->rewritten - before->rewritten + s->all_bytes - before->all_bytes;
+    double moved = compute + s->rest_read - before->rest_read;
+    s->over_rewritten += FRZ_MAX(column_file - rewritten, 0);
+    s->over_moved += FRZ_MAX(column_file - moved, 0);
+}
+
 static void add_sums(cost_work *work, const cost_file *f)
 {
     cost_sums *s = &work->sums;
+    const cost_sums before = *s;
     s->match_read += f->condition;
     if (f->updated + f->removed > 0) {
         s->files++;
@@ -472,6 +519,7 @@ static void add_sums(cost_work *work, const cost_file *f)
         add_column_file(work, f);
         add_rewritten(work, f);
         add_moved(work, f);
+        add_bounds(work, &before);
     }
 }
 
@@ -492,12 +540,12 @@ out:
 /* Let those that were looked at stand for all. */
 static void scale(cost_sums *sums, double times)
 {
-    double *each[] = {&sums->files,        &sums->rows,         &sums->match_read,
-                      &sums->compute_read, &sums->all_bytes,    &sums->column_files,
-                      &sums->column_file,  &sums->column_tax,   &sums->holes,
-                      &sums->hole_count,   &sums->dead,         &sums->rewritten_files,
-                      &sums->rewritten,    &sums->moved,        &sums->rest_read,
-                      &sums->vectors,      &sums->vector_count, &sums->dead_after};
+    double *each[] = {
+        &sums->files,        &sums->rows,         &sums->match_read,     &sums->compute_read,
+        &sums->all_bytes,    &sums->column_files, &sums->column_file,    &sums->column_tax,
+        &sums->holes,        &sums->hole_count,   &sums->dead,           &sums->rewritten_files,
+        &sums->rewritten,    &sums->moved,        &sums->rest_read,      &sums->vectors,
+        &sums->vector_count, &sums->dead_after,   &sums->over_rewritten, &sums->over_moved};
     for (size_t i = 0; i < FRZ_ARRAY_COUNT(each); i++) {
         *each[i] *= times;
     }
@@ -533,7 +581,7 @@ static frz_code look_at_some(cost_work *work, frz_error *err)
         all_rows += (double)files->entries[i]->record_count;
     }
     FRZ_TRY(choose_some(work, &some, &count, err));
-    if (finder->begin != NULL && !work->request->in_bounds) {
+    if (finder->begin != NULL && !work->in_bounds) {
         FRZ_TRY(finder->begin(finder->ctx, some, count, err));
     }
     for (size_t i = 0; i < count; i++) {
@@ -569,7 +617,7 @@ static frz_code add_inserts(cost_work *work, frz_error *err)
     if (finder->insert == NULL) {
         return FRZ_OK;
     }
-    assert(work->request->every_file && !work->request->in_bounds);
+    assert(work->request->every_file);
     FRZ_TRY(finder->insert(finder->ctx, &inserts, err));
     for (size_t i = 0; i < inserts.column_count; i++) {
         row += bytes_of_row(work, inserts.columns[i]);
@@ -636,14 +684,43 @@ static void add_merge_on_read(const cost_work *work, frz_statement_estimate *out
     double read = s->match_read + s->compute_read + s->rest_read;
     double files = (double)work->partition_count;
     double overhead = files * overhead_of((double)work->leaves + 2, 1 + s->moved / GROUP_BYTES);
-    if (work->request->in_bounds) { /* at least so much */
-        add_mode(out, FRZ_MODE_MERGE_ON_READ, files > 0, files, 0, read, 0);
-        return;
-    }
     add_mode(
         out, FRZ_MODE_MERGE_ON_READ, files > 0, files + (s->vector_count > 0) + work->insert_files,
         s->moved + overhead + vector_file_bytes(s->vectors, s->vector_count) + work->insert_bytes,
         read, overhead + s->vectors + s->dead_after);
+}
+
+/* Free the codec afterwards, also after a failure. */
+static frz_code look(cost_work *work, const frz_cost_request *request, frz_arena *arena,
+                     bool in_bounds, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    size_t columns = request->schema->type->field_count;
+    *work = (cost_work){
+        .request = request, .env = request->table->env, .arena = arena, .in_bounds = in_bounds};
+    work->row_bytes = frz_arena_array(arena, columns + 1, sizeof *work->row_bytes);
+    if (work->row_bytes == NULL) {
+        return frz_fail_nomem(err, columns * sizeof *work->row_bytes);
+    }
+    for (size_t i = 0; i < columns; i++) {
+        work->row_bytes[i] = 0;
+    }
+    FRZ_TRY(frz_write_reads(&request->table->metadata, &work->reads_per_write, err));
+    FRZ_TRY(frz_codec_new(work->env, FRZ_CODEC_ZSTD, 0, &work->codec, err));
+    FRZ_TRY(count_leaves(work, err));
+    FRZ_TRY(look_at_some(work, err));
+out:
+    return rc;
+}
+
+frz_code frz_cost_is_certain(const frz_cost_request *request, frz_arena *arena, bool *out,
+                             frz_error *err)
+{
+    cost_work work;
+    frz_code rc = look(&work, request, arena, true, err);
+    *out = work.sums.over_rewritten <= MOVE_BYTES && work.sums.over_moved <= MOVE_BYTES;
+    frz_codec_free(work.codec);
+    return rc;
 }
 
 frz_code frz_cost_estimate(const frz_cost_request *request, frz_arena *arena,
@@ -651,20 +728,10 @@ frz_code frz_cost_estimate(const frz_cost_request *request, frz_arena *arena,
 {
     frz_code rc = FRZ_OK;
     frz_statement_estimate made = {0};
-    size_t columns = request->schema->type->field_count;
-    cost_work work = {.request = request, .env = request->table->env, .arena = arena};
-    work.row_bytes = frz_arena_array(arena, columns + 1, sizeof *work.row_bytes);
-    if (work.row_bytes == NULL) {
-        return frz_fail_nomem(err, columns * sizeof *work.row_bytes);
-    }
-    for (size_t i = 0; i < columns; i++) {
-        work.row_bytes[i] = 0;
-    }
-    FRZ_TRY(frz_write_reads(&request->table->metadata, &made.reads_per_write, err));
-    FRZ_TRY(frz_codec_new(work.env, FRZ_CODEC_ZSTD, 0, &work.codec, err));
-    FRZ_TRY(count_leaves(&work, err));
-    FRZ_TRY(look_at_some(&work, err));
+    cost_work work;
+    FRZ_TRY(look(&work, request, arena, false, err));
     FRZ_TRY(add_inserts(&work, err));
+    made.reads_per_write = work.reads_per_write;
     made.rows = rounded(work.sums.rows + work.inserted);
     made.data_files = rounded(work.sums.files);
     if (request->is_delete) {

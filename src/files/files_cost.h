@@ -52,16 +52,18 @@ typedef struct frz_cost_request {
     const int32_t *reads; /* the fields that the statement reads to compute, besides those that
                              finding reads */
     size_t read_count;
-    /* Of a statement that removes no rows: they are not looked for. Column files cost at most what
-     * is told then, and if they are the cheapest they are so whichever rows are updated:
-     * copy-on-write has the same data files to write, and of merge-on-read only the row group that
-     * it reads at least is counted. */
-    bool in_bounds;
 } frz_cost_request;
 
 /* The arena is for what is needed meanwhile. */
 frz_code frz_cost_estimate(const frz_cost_request *request, frz_arena *arena,
                            frz_statement_estimate *out, frz_error *err);
+
+/* Whether column files are the cheapest whichever rows are updated, of a statement that removes
+ * none and takes none out of their partition: rows are not looked for. True if in no data file
+ * another mode may be cheaper, or by less in all of them than it costs that rows change their
+ * place. */
+frz_code frz_cost_is_certain(const frz_cost_request *request, frz_arena *arena, bool *out,
+                             frz_error *err);
 
 /* The data files of a table's current version, for an estimate alone. */
 typedef struct frz_cost_files {
