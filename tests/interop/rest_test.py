@@ -7,9 +7,9 @@ import time
 
 import pytest
 
-import rest_stub
+import rest_server_double
 from frazil import BUILD, Warehouse, generate
-from rest_stub import Stub
+from rest_server_double import RestServerDouble
 
 
 @pytest.fixture(scope="module")
@@ -25,11 +25,11 @@ def table(tmp_path_factory):
 
 
 @pytest.fixture
-def stub(table):
+def serve(table):
     made = []
 
     def make(tables=((("db",), "wide"),), **options):
-        made.append(Stub({key: table for key in tables}, **options))
+        made.append(RestServerDouble({key: table for key in tables}, **options))
         return made[-1]
 
     yield make
@@ -60,52 +60,52 @@ def rows(catalog, name="db.wide", **variables):
     return len(run(catalog, "scan", name, "--format", "jsonl", **variables).splitlines())
 
 
-def test_a_table_is_listed_and_read(stub):
-    server = stub()
+def test_a_table_is_listed_and_read(serve):
+    server = serve()
     assert run(server.uri, "tables").split() == ["db.wide"]
     assert rows(server.uri) == 3
     assert rows(server.uri + "/") == 3
 
 
-def test_what_is_not_there(stub):
-    server = stub()
+def test_what_is_not_there(serve):
+    server = serve()
     done = start(server.uri, "scan", "db.wid")
     assert done.returncode == 3 and "there is no table db.wid" in done.stderr
     assert "did you mean db.wide" in done.stderr
 
 
 @pytest.mark.parametrize("separator", ["%1F", "%2E", "%2F", "-"])
-def test_levels_are_joined_by_the_servers_separator(stub, separator):
+def test_levels_are_joined_by_the_servers_separator(serve, separator):
     names = [(("a", "b", "c"), "t"), (("a",), "t"), (("a", "x"), "u")]
-    server = stub(names, separator=separator)
+    server = serve(names, separator=separator)
     assert run(server.uri, "tables").split() == ["a.t", "a.b.c.t", "a.x.u"]
     assert rows(server.uri, "a.b.c.t") == 3
 
 
-def test_names_that_need_escaping(stub):
+def test_names_that_need_escaping(serve):
     names = [(("ns",), "a/b"), (("ns",), "dot.ted"), (("sp ace",), "ü%20?#&+")]
-    server = stub(names)
+    server = serve(names)
     assert set(run(server.uri, "tables").splitlines()) >= {'ns."a/b"', 'ns."dot.ted"'}
     for name in ['ns."a/b"', 'ns."dot.ted"', '"sp ace"."ü%20?#&+"']:
         assert rows(server.uri, name) == 3
 
 
-def test_a_level_with_a_dot(stub):
-    server = stub([(("a.b", "c"), "t")])
+def test_a_level_with_a_dot(serve):
+    server = serve([(("a.b", "c"), "t")])
     assert run(server.uri, "tables").split() == ['"a.b".c.t']
     assert rows(server.uri, '"a.b".c.t') == 3
 
 
-def test_pages(stub):
+def test_pages(serve):
     names = [((f"n{i}",), f"t{j}") for i in range(3) for j in range(5)]
-    server = stub(names, page=2)
+    server = serve(names, page=2)
     assert len(run(server.uri, "tables").split()) == 15
 
 
-def test_the_servers_prefix_and_overrides(stub, tmp_path):
-    server = stub(prefix="main")
+def test_the_servers_prefix_and_overrides(serve, tmp_path):
+    server = serve(prefix="main")
     assert rows(server.uri) == 3
-    other = stub()
+    other = serve()
     other.overrides = {"uri": server.uri, "prefix": "main"}
     assert rows(other.uri) == 3
     variables = config(tmp_path, prod={"uri": server.uri, "warehouse": "s3://w/x y"})
@@ -116,8 +116,8 @@ def test_the_servers_prefix_and_overrides(stub, tmp_path):
 # ---- tokens ----
 
 
-def test_a_bearer_token_and_headers(stub, tmp_path):
-    server = stub(token="s3cret")
+def test_a_bearer_token_and_headers(serve, tmp_path):
+    server = serve(token="s3cret")
     assert start(server.uri, "tables").returncode == 1
     variables = config(tmp_path, prod={"uri": server.uri, "token": {"env": "T"}, "header.X-Y": "z"})
     assert rows("prod", T="s3cret", **variables) == 3
@@ -128,8 +128,8 @@ def test_a_bearer_token_and_headers(stub, tmp_path):
     assert done.returncode == 2 and "variable T is not set" in done.stderr
 
 
-def test_client_credentials(stub, tmp_path):
-    server = stub(token="none yet", credential="id:se:cr&et")
+def test_client_credentials(serve, tmp_path):
+    server = serve(token="none yet", credential="id:se:cr&et")
     catalog = {"uri": server.uri, "credential": "id:se:cr&et", "scope": "a b"}
     variables = config(tmp_path, prod=catalog, bad={**catalog, "credential": "id:wr0ng"})
     assert rows("prod", **variables) == 3
@@ -139,11 +139,11 @@ def test_client_credentials(stub, tmp_path):
     assert done.returncode == 1 and "bad secret" in done.stderr and "wr0ng" not in done.stderr
 
 
-def test_a_token_that_runs_out_is_asked_for_again(stub, tmp_path):
-    server = stub(token="none yet", credential="id:secret")
+def test_a_token_that_runs_out_is_asked_for_again(serve, tmp_path):
+    server = serve(token="none yet", credential="id:secret")
     variables = config(tmp_path, prod={"uri": server.uri, "credential": "id:secret"})
     # taken back before its time
-    server.faults["/v1/namespaces"] = [rest_stub.status(401)]
+    server.faults["/v1/namespaces"] = [rest_server_double.status(401)]
     assert run("prod", "tables", **variables).split() == ["db.wide"]
     assert server.tokens_given == 2
     # known to have run out: asked for before the request
@@ -152,7 +152,7 @@ def test_a_token_that_runs_out_is_asked_for_again(stub, tmp_path):
     assert run("prod", "tables", **variables).split() == ["db.wide"]
     assert server.tokens_given == 4
     # refused for good: no loop
-    server.faults["/v1/namespaces"] = [rest_stub.status(401)] * 10
+    server.faults["/v1/namespaces"] = [rest_server_double.status(401)] * 10
     assert start("prod", "tables", **variables).returncode == 1
     assert len(server.faults["/v1/namespaces"]) == 8
 
@@ -160,10 +160,10 @@ def test_a_token_that_runs_out_is_asked_for_again(stub, tmp_path):
 # ---- servers in trouble ----
 
 
-def test_a_busy_server_is_asked_again(stub):
-    server = stub()
-    for fault in [rest_stub.status(429, Retry_After="0"), rest_stub.status(503, Retry_After="1"),
-                  rest_stub.status(502), rest_stub.html(504), rest_stub.cut]:
+def test_a_busy_server_is_asked_again(serve):
+    server = serve()
+    for fault in [rest_server_double.status(429, Retry_After="0"), rest_server_double.status(503, Retry_After="1"),
+                  rest_server_double.status(502), rest_server_double.html(504), rest_server_double.cut]:
         server.faults["/v1/namespaces/db/tables/wide"] = [fault]
         begin = time.monotonic()
         assert rows(server.uri) == 3
@@ -172,17 +172,17 @@ def test_a_busy_server_is_asked_again(stub):
             assert time.monotonic() - begin >= 1
 
 
-def test_a_wait_beyond_the_limit_is_not_waited_for(stub):
-    server = stub()
-    server.faults["/v1/config"] = [rest_stub.status(503, Retry_After="3600")]
+def test_a_wait_beyond_the_limit_is_not_waited_for(serve):
+    server = serve()
+    server.faults["/v1/config"] = [rest_server_double.status(503, Retry_After="3600")]
     done = start(server.uri, "tables")
     assert done.returncode == 1 and "status 503: not now" in done.stderr
 
 
-@pytest.mark.parametrize("fault", [rest_stub.silent(5), rest_stub.trickle])
+@pytest.mark.parametrize("fault", [rest_server_double.silent(5), rest_server_double.trickle])
 @pytest.mark.parametrize("path", ["/v1/config", "/v1/namespaces"])
-def test_a_silent_or_slow_server(stub, tmp_path, fault, path):
-    server = stub()
+def test_a_silent_or_slow_server(serve, tmp_path, fault, path):
+    server = serve()
     server.faults[path] = [fault] * 10
     limit = {"rest.client.socket-timeout-ms": "500"}
     done = start("slow", "tables", **config(tmp_path, slow={"uri": server.uri, **limit}))
@@ -195,17 +195,17 @@ def test_nobody_listens():
 
 
 @pytest.mark.parametrize("fault,words", [
-    (rest_stub.html(200), "expected JSON, found text/html (status 200)"),
-    (rest_stub.html(404), "expected JSON, found text/html (status 404)"),
-    (rest_stub.text("[1]"), "expected JSON"),
-    (rest_stub.text("{\"metadata\": 5}"), "has no metadata"),
-    (rest_stub.text("{\"metadata\": {}}"), "format-version"),
-    (rest_stub.text("{}" * 2), "expected JSON"),
-    (rest_stub.status(400), "status 400: not now"),
-    (rest_stub.status(418), "status 418: not now"),
+    (rest_server_double.html(200), "expected JSON, found text/html (status 200)"),
+    (rest_server_double.html(404), "expected JSON, found text/html (status 404)"),
+    (rest_server_double.text("[1]"), "expected JSON"),
+    (rest_server_double.text("{\"metadata\": 5}"), "has no metadata"),
+    (rest_server_double.text("{\"metadata\": {}}"), "format-version"),
+    (rest_server_double.text("{}" * 2), "expected JSON"),
+    (rest_server_double.status(400), "status 400: not now"),
+    (rest_server_double.status(418), "status 418: not now"),
 ])
-def test_answers_that_are_no_tables(stub, fault, words):
-    server = stub()
+def test_answers_that_are_no_tables(serve, fault, words):
+    server = serve()
     server.faults["/v1/namespaces/db/tables/wide"] = [fault]
     done = start(server.uri, "scan", "db.wide")
     assert done.returncode not in (0, 2) and words in done.stderr, done.stderr
@@ -220,34 +220,34 @@ def test_answers_that_are_no_tables(stub, fault, words):
     ("/v1/namespaces/db/tables", "{\"identifiers\": \"wide\"}"),
     ("/v1/namespaces", "{\"namespaces\": [], \"next-page-token\": 5}"),
 ])
-def test_listings_that_make_no_sense(stub, path, body):
-    server = stub()
-    server.faults[path] = [rest_stub.text(body)]
+def test_listings_that_make_no_sense(serve, path, body):
+    server = serve()
+    server.faults[path] = [rest_server_double.text(body)]
     done = start(server.uri, "tables")
     assert done.returncode == 5 and ("in the list" in done.stderr or "in the answer" in done.stderr)
 
 
-def test_pages_that_come_again_and_that_end_with_an_empty_token(stub):
-    server = stub()
-    again = rest_stub.text("{\"namespaces\": [], \"next-page-token\": \"x\"}")
+def test_pages_that_come_again_and_that_end_with_an_empty_token(serve):
+    server = serve()
+    again = rest_server_double.text("{\"namespaces\": [], \"next-page-token\": \"x\"}")
     server.faults["/v1/namespaces"] = [again] * 5
     done = start(server.uri, "tables")
     assert done.returncode == 5 and "the same page again" in done.stderr
     assert len(server.faults["/v1/namespaces"]) == 3
-    ends = rest_stub.text("{\"namespaces\": [[\"db\"]], \"next-page-token\": \"\"}")
+    ends = rest_server_double.text("{\"namespaces\": [[\"db\"]], \"next-page-token\": \"\"}")
     server.faults["/v1/namespaces"] = [ends]
     assert run(server.uri, "tables").split() == ["db.wide"]
 
 
-def test_a_server_that_repeats_its_namespaces(stub):
+def test_a_server_that_repeats_its_namespaces(serve):
     """Nested ones are listed as if they were at the top: no endless descent."""
-    server = stub()
-    server.faults["/v1/namespaces"] = [rest_stub.text("{\"namespaces\": [[\"db\"]]}")] * 5
+    server = serve()
+    server.faults["/v1/namespaces"] = [rest_server_double.text("{\"namespaces\": [[\"db\"]]}")] * 5
     assert run(server.uri, "tables").split() == ["db.wide"]
 
 
-def test_changes_are_refused(stub, tmp_path):
-    server = stub()
+def test_changes_are_refused(serve, tmp_path):
+    server = serve()
     done = start(server.uri, "sql", "UPDATE db.wide SET c_1 = 0")
     assert done.returncode == 1 and "unsupported: changing tables through http://" in done.stderr
 

@@ -8,6 +8,7 @@
 #include "type/type_value.h"
 #include "unit/test_alloc.h"
 #include "unit/test_support.h"
+#include "unit/test_threads.h"
 
 /* A batch of up to three columns in the making; rows are texts with blanks between, "-" is null. */
 typedef struct key_rows {
@@ -570,22 +571,9 @@ static void alloc__keys_give_back_what_they_took(void **state)
 }
 
 /* Batches are looked through by several threads; ThreadSanitizer watches. */
-static int threads_setup(void **state)
-{
-    frz_env_options opts = FRZ_ENV_OPTIONS_INIT;
-    frz_env *env = NULL;
-    opts.threads = 3;
-    frz_code rc = frz_env_new(&opts, &env, NULL);
-    *state = env;
-    if (rc == FRZ_OK) {
-        env->least_shared = 1;
-    }
-    return rc == FRZ_OK ? 0 : -1;
-}
-
 #define TEST_WITH_THREADS(test)                                                                    \
     {                                                                                              \
-#test "_threads", test, threads_setup, test_env_teardown, NULL                             \
+#test "_threads", test, test_threads_setup, test_env_teardown, NULL                        \
     }
 
 int main(void)

@@ -8,7 +8,7 @@
 
 #include "frazil/frazil.h"
 #include "type/type_value.h"
-#include "unit/test_support.h"
+#include "unit/test_threads.h"
 
 #define ROWS 20000
 #define THREADS 4
@@ -153,24 +153,11 @@ static void scan__several_threads_share_a_pool(void **state)
     scan_from_threads(*state);
 }
 
-static int pool_setup(void **state)
-{
-    frz_env_options opts = FRZ_ENV_OPTIONS_INIT;
-    frz_env *env = NULL;
-    opts.threads = 3;
-    frz_code rc = frz_env_new(&opts, &env, NULL);
-    *state = env;
-    if (rc == FRZ_OK) {
-        env->least_shared = 1;
-    }
-    return rc == FRZ_OK ? 0 : -1;
-}
-
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         TEST_WITH_ENV(scan__several_threads_read_one_table),
-        cmocka_unit_test_setup_teardown(scan__several_threads_share_a_pool, pool_setup,
+        cmocka_unit_test_setup_teardown(scan__several_threads_share_a_pool, test_threads_setup,
                                         test_env_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

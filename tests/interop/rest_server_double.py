@@ -6,9 +6,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, unquote, urlsplit
 
 
-class Stub:
+class RestServerDouble:
     """tables: (levels, name) -> metadata JSON. faults: path -> list of functions, each answers one
-    request instead of the stub. seen: (method, path with query, headers, body)."""
+    request instead of the server. seen: (method, path with query, headers, body)."""
 
     def __init__(self, tables, prefix="", separator="%1F", token=None, credential=None, page=None):
         self.tables, self.prefix, self.separator = tables, prefix, separator
@@ -16,19 +16,19 @@ class Stub:
         self.overrides, self.defaults = {}, {}
         self.faults, self.seen, self.tokens_given = {}, [], 0
         self.expires_in = 3600
-        stub = self
+        double = self
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
             def handle_one(self):
                 body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
-                stub.seen.append((self.command, self.path, dict(self.headers), body))
-                faults = stub.faults.get(urlsplit(self.path).path, [])
+                double.seen.append((self.command, self.path, dict(self.headers), body))
+                faults = double.faults.get(urlsplit(self.path).path, [])
                 if faults:
                     faults.pop(0)(self)
                 else:
-                    stub.answer(self, body)
+                    double.answer(self, body)
 
             do_GET = do_POST = handle_one
 
