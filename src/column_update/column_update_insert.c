@@ -10,7 +10,7 @@ typedef struct insert_job {
     update_plan *plan;
     frz_arena arena;
     const frz_type *row_type; /* what expressions see */
-    const frz_type *type;     /* of the rows that are stored */
+    const frz_type *type;     /* of the table */
     frz_partitioning partitioning;
     frz_bound_expr *filter;
     frz_bound_expr **columns;
@@ -78,7 +78,7 @@ static frz_code bind(insert_job *job, const frz_schema *schema, frz_arena *kept,
 {
     frz_code rc = FRZ_OK;
     const frz_expr *none = NULL, *inserted = NULL;
-    FRZ_TRY(frz_stored_type(kept, schema->type, &job->type, err));
+    FRZ_TRY(frz_type_copy(kept, schema->type, &job->type, err));
     FRZ_TRY(frz_partitioning_of(&job->table->metadata, job->type, kept, &job->partitioning, err));
     size_t count = job->type->field_count;
     job->columns = frz_alloc_zero(job->env, count, sizeof *job->columns);

@@ -320,15 +320,7 @@ static frz_code plan_files(update_attempt *a, frz_error *err)
     frz_arena *arena = &a->job->arena;
     update_moves *moves = &a->job->moves;
     const frz_metadata *metadata = &a->commit->table->metadata;
-    const frz_type *stored = NULL;
-    FRZ_TRY(frz_stored_type(arena, a->commit->schema->type, &stored, err));
-    size_t n = stored->field_count;
-    frz_field *fields = frz_arena_array(arena, n + 2, sizeof *fields);
-    FRZ_TRY(fields == NULL ? frz_fail_nomem(err, (n + 2) * sizeof *fields) : FRZ_OK);
-    memcpy(fields, stored->fields, n * sizeof *fields);
-    fields[n] = frz_field_row_id;
-    fields[n + 1] = frz_field_last_updated;
-    FRZ_TRY(frz_type_struct_of(arena, fields, n + 2, &moves->type, err));
+    FRZ_TRY(frz_carried_type(arena, a->commit->schema->type, &moves->type, err));
     FRZ_TRY(frz_partitioning_of(metadata, moves->type, arena, &moves->partitioning, err));
     moves->default_spec_id = metadata->default_spec_id;
 out:

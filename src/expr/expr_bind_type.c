@@ -167,8 +167,9 @@ static frz_code convert_literal(expr_binder *binder, const frz_expr *at, const e
     case EXPR_NOT_READABLE:
         FRZ_TRY(expr_print_literal(&node->value, &text, binder->err));
         rc = expr_fail_at(at->source, at->start, binder->err, FRZ_E_ARGUMENT,
-                          node->type->id == FRZ_TYPE_STRING ? "%.*s cannot be read as %s"
-                                                            : "%.*s does not fit %s",
+                          to->id == FRZ_TYPE_UNKNOWN ? "%.*s does not fit %s: only NULL does"
+                          : node->type->id == FRZ_TYPE_STRING ? "%.*s cannot be read as %s"
+                                                              : "%.*s does not fit %s",
                           (int)FRZ_MIN(text.len, (size_t)80), (const char *)text.data,
                           frz_type_text(to, to_text, sizeof to_text));
         break;

@@ -413,6 +413,9 @@ bool expr_convertible(const frz_type *from, const frz_type *to, expr_mode mode)
     if (from->id == FRZ_TYPE_UNKNOWN || frz_type_same_shape(from, to)) {
         return true;
     }
+    if (to->id == FRZ_TYPE_UNKNOWN && mode == EXPR_ASSIGN) {
+        return true; /* what is null is; values are refused row by row */
+    }
     if (frz_type_is_nested(from) || frz_type_is_nested(to) || from->id == FRZ_TYPE_VARIANT ||
         to->id == FRZ_TYPE_VARIANT || to->id == FRZ_TYPE_UNKNOWN) {
         return false;
@@ -444,6 +447,8 @@ expr_converted expr_convert_value(frz_arena *arena, const frz_value *value, cons
     expr_converted result = EXPR_CONVERTED;
     if (value->is_null) {
         /* a null is a null of every type */
+    } else if (to->id == FRZ_TYPE_UNKNOWN) {
+        result = EXPR_DOES_NOT_FIT;
     } else if (from == to->id && from != FRZ_TYPE_DECIMAL && from != FRZ_TYPE_FIXED) {
         made = *value;
         made.type = to;

@@ -24,6 +24,42 @@ static frz_code fail_convert(expr_eval *eval, const expr_node *node, int64_t i,
                : expr_fail_row(eval, node, i, "a value cannot be read", "%s as %s", text, type);
 }
 
+/* ---- to type unknown, which has no values ---- */
+
+static frz_code refuse_value(expr_eval *eval, const expr_node *node, const expr_vec *arg, int64_t i)
+{
+    char text[EXPR_VALUE_TEXT], type[80];
+    const frz_type *from = node->args[0]->type;
+    frz_str column = eval->bound->column;
+    if (frz_type_is_nested(from)) {
+        return expr_fail_row(eval, node, i, "a value does not fit",
+                             "expected NULL for type unknown, found a %s",
+                             from->id == FRZ_TYPE_STRUCT ? "struct"
+                             : from->id == FRZ_TYPE_LIST ? "list"
+                                                         : "map");
+    }
+    frz_value value = frz_value_at(from, &arg->array, i);
+    expr_fail_row(eval, node, i, "a value does not fit", "expected NULL for type unknown, found %s",
+                  expr_value_text(eval, &value, text));
+    frz_hint(eval->err, "ALTER TABLE ... ALTER COLUMN \"%.*s\" TYPE %s", FRZ_STR_ARG(column),
+             frz_type_text(from, type, sizeof type));
+    return FRZ_E_ARGUMENT;
+}
+
+static frz_code convert_to_unknown(expr_eval *eval, const expr_node *node, const expr_vec *arg,
+                                   const uint8_t *selection, expr_vec *out)
+{
+    frz_code rc = FRZ_OK;
+    frz_buffer *validity = NULL;
+    FRZ_TRY(expr_validity(eval, arg, 1, &validity));
+    int64_t i = expr_next_row(eval, selection, validity, 0);
+    FRZ_TRY(i >= 0 ? refuse_value(eval, node, arg, i) : FRZ_OK);
+    expr_vec_null(node->type, out);
+out:
+    frz_buffer_unref(validity);
+    return rc;
+}
+
 /* ---- row by row ---- */
 
 static frz_code convert_rows(expr_eval *eval, const expr_node *node, const expr_vec *arg,
@@ -227,6 +263,9 @@ frz_code expr_kernel_convert(expr_eval *eval, const expr_node *node, const expr_
                              const uint8_t *selection, expr_vec *out)
 {
     const frz_type *from = node->args[0]->type;
+    if (node->type->id == FRZ_TYPE_UNKNOWN) {
+        return convert_to_unknown(eval, node, arg, selection, out);
+    }
     if (same_bytes(from, node->type)) {
         return expr_vec_share(eval, arg, out);
     }

@@ -65,10 +65,9 @@ frz_code frz_row_files_write(frz_row_files *files, const struct ArrowArray *batc
 frz_code frz_row_files_finish(frz_row_files *files, const frz_row_file **out, size_t *count,
                               frz_error *err);
 
-/* What data files store of a table's rows, in the arena: a column of type unknown is never stored.
- */
-frz_code frz_stored_type(frz_arena *arena, const frz_type *table, const frz_type **out,
-                         frz_error *err);
+/* Of rows that were in the table before, in the arena: its columns, then the lineage. */
+frz_code frz_carried_type(frz_arena *arena, const frz_type *table, const frz_type **out,
+                          frz_error *err);
 /* Plan that a file joins the table. */
 frz_code frz_row_file_plan(const frz_commit_attempt *attempt, const frz_partitioning *partitioning,
                            const frz_row_file *file, const frz_metrics_config *metrics,

@@ -13,22 +13,6 @@ typedef struct combining {
     frz_arena *arena;
 } combining;
 
-static frz_code combined_type(const frz_commit_attempt *attempt, frz_arena *arena,
-                              const frz_type **out, frz_error *err)
-{
-    frz_code rc = FRZ_OK;
-    const frz_type *stored = NULL;
-    FRZ_TRY(frz_stored_type(arena, attempt->schema->type, &stored, err));
-    frz_field *fields = frz_arena_array(arena, stored->field_count + 2, sizeof *fields);
-    FRZ_TRY(fields == NULL ? frz_fail_nomem(err, stored->field_count * sizeof *fields) : FRZ_OK);
-    memcpy(fields, stored->fields, stored->field_count * sizeof *fields);
-    fields[stored->field_count] = frz_field_row_id;
-    fields[stored->field_count + 1] = frz_field_last_updated;
-    FRZ_TRY(frz_type_struct_of(arena, fields, stored->field_count + 2, out, err));
-out:
-    return rc;
-}
-
 static frz_code add_batch(combining *work, const frz_live_rows *rows, frz_batch *batch,
                           frz_error *err)
 {
@@ -78,7 +62,7 @@ frz_code frz_combine_files(const frz_commit_attempt *attempt, const frz_entry *c
     frz_code rc = FRZ_OK;
     frz_row_files_options all = *options;
     combining work = {.attempt = attempt, .deletes = deletes, .arena = arena};
-    FRZ_TRY(combined_type(attempt, arena, &work.type, err));
+    FRZ_TRY(frz_carried_type(arena, attempt->schema->type, &work.type, err));
     all.type = work.type;
     all.partitioning = &one;
     FRZ_TRY(frz_row_files_new(attempt, &all, arena, &work.files, err));

@@ -5,23 +5,19 @@
 
 /* ---- files of rows ---- */
 
-frz_code frz_stored_type(frz_arena *arena, const frz_type *table, const frz_type **out,
-                         frz_error *err)
+frz_code frz_carried_type(frz_arena *arena, const frz_type *table, const frz_type **out,
+                          frz_error *err)
 {
     frz_code rc = FRZ_OK;
     const frz_type *copy = NULL;
-    size_t count = 0;
     FRZ_TRY(frz_type_copy(arena, table, &copy, err));
-    frz_field *fields = frz_arena_array(arena, copy->field_count, sizeof *fields);
-    if (fields == NULL) {
-        return frz_fail_nomem(err, copy->field_count * sizeof *fields);
-    }
-    for (size_t i = 0; i < copy->field_count; i++) {
-        if (copy->fields[i].type->id != FRZ_TYPE_UNKNOWN) {
-            fields[count++] = copy->fields[i];
-        }
-    }
-    FRZ_TRY(frz_type_struct_of(arena, fields, count, out, err));
+    size_t count = copy->field_count;
+    frz_field *fields = frz_arena_array(arena, count + 2, sizeof *fields);
+    FRZ_TRY(fields == NULL ? frz_fail_nomem(err, (count + 2) * sizeof *fields) : FRZ_OK);
+    memcpy(fields, copy->fields, count * sizeof *fields);
+    fields[count] = frz_field_row_id;
+    fields[count + 1] = frz_field_last_updated;
+    FRZ_TRY(frz_type_struct_of(arena, fields, count + 2, out, err));
 out:
     return rc;
 }

@@ -84,7 +84,7 @@ static frz_code plan_writing(append_job *job, const frz_commit_attempt *attempt,
     frz_code rc = FRZ_OK;
     const frz_metadata *metadata = &attempt->table->metadata;
     FRZ_TRY(frz_arena_str(&job->arena, metadata->table_uuid, &job->table_uuid, err));
-    FRZ_TRY(frz_stored_type(&job->arena, attempt->schema->type, &job->type, err));
+    FRZ_TRY(frz_type_copy(&job->arena, attempt->schema->type, &job->type, err));
     FRZ_TRY(frz_partitioning_of(metadata, job->type, &job->arena, &job->partitioning, err));
     *out = (frz_row_files_options){.type = job->type, .partitioning = &job->partitioning};
     FRZ_TRY(frz_write_parquet_options(metadata, &out->write, err));

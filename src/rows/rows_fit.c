@@ -59,8 +59,8 @@ static frz_code check_types(const frz_field *found, const frz_field *field,
         return frz_context(err, rows_nested_check(from, to, err), "column \"%.*s\"",
                            FRZ_STR_ARG(field->name));
     }
-    bool fits = from->id == FRZ_TYPE_UNKNOWN || frz_type_same_shape(from, to) ||
-                frz_type_promotes(from, to) ||
+    bool fits = from->id == FRZ_TYPE_UNKNOWN || to->id == FRZ_TYPE_UNKNOWN ||
+                frz_type_same_shape(from, to) || frz_type_promotes(from, to) ||
                 (options->assign && !frz_type_is_nested(from) && !frz_type_is_nested(to));
     if (fits) {
         return FRZ_OK;
@@ -215,12 +215,14 @@ void rows_fit_close(rows_fit *fit)
 static frz_code fit_nested(const rows_fit *fit, struct ArrowArray *plain, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    for (int64_t i = 0; rc == FRZ_OK && i < plain->n_children; i++) {
+    for (int64_t i = 0; i < plain->n_children; i++) {
         if (fit->nested[i] != NULL) {
             rc = rows_nested_fit(fit->env, fit->nested[i], fit->found[i].type, plain->children[i],
                                  err);
+            FRZ_TRY(frz_context(err, rc, "column \"%.*s\"", FRZ_STR_ARG(fit->found[i].name)));
         }
     }
+out:
     return rc;
 }
 

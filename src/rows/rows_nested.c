@@ -46,6 +46,9 @@ frz_code rows_nested_check(const frz_type *from, const frz_type *to, frz_error *
 {
     char have[TYPE_TEXT], want[TYPE_TEXT];
     bool nested = frz_type_is_nested(from) || frz_type_is_nested(to);
+    if (from->id == FRZ_TYPE_UNKNOWN || to->id == FRZ_TYPE_UNKNOWN) {
+        return FRZ_OK; /* values for a field of type unknown are refused row by row */
+    }
     if (nested ? from->id != to->id
                : !frz_type_same_shape(from, to) && !frz_type_promotes(from, to)) {
         return frz_fail(err, FRZ_E_ARGUMENT, "expected %s, found %s",
@@ -78,8 +81,9 @@ static frz_code put_struct(frz_builder *out, const frz_type *from, const frz_typ
         frz_builder *child = frz_builder_child(out, i);
         size_t place = 0;
         if (member(from, want->name, &place) != NULL) {
-            FRZ_TRY(put_row(child, from->fields[place].type, want->type, array->children[place],
-                            array->offset + row, err));
+            rc = put_row(child, from->fields[place].type, want->type, array->children[place],
+                         array->offset + row, err);
+            FRZ_TRY(frz_context(err, rc, "field \"%.*s\"", FRZ_STR_ARG(want->name)));
         } else {
             FRZ_TRY(want->write_default == NULL
                         ? frz_builder_null(child, err)
@@ -114,6 +118,9 @@ static frz_code put_row(frz_builder *out, const frz_type *from, const frz_type *
     frz_code rc = FRZ_OK;
     if (frz_is_null(array, row)) {
         return frz_builder_null(out, err);
+    }
+    if (to->id == FRZ_TYPE_UNKNOWN) {
+        return frz_fail(err, FRZ_E_ARGUMENT, "expected null for type unknown, found a value");
     }
     if (!frz_type_is_nested(to)) {
         frz_value value = frz_value_at(from, array, row), promoted;

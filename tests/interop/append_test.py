@@ -184,6 +184,67 @@ def test_a_target_size_that_makes_no_sense_is_not_set(table):
         assert "write.target-file-size-bytes" in error
 
 
+# ---- columns of type unknown, which no file stores ----
+
+
+@pytest.fixture
+def untyped(warehouse, tmp_path):
+    """A table with a column and a field of type unknown."""
+    rows = pa.table({"id": pa.array([1, 2], pa.int64()), "n": pa.nulls(2),
+                     "s": pa.array([{"a": 1, "n": None}, None],
+                                   pa.struct([("a", pa.int64()), ("n", pa.null())]))})
+    warehouse.run("import", NAME, write(tmp_path, "first.parquet", rows))
+    return warehouse
+
+
+NULLS = [pa.null(), pa.int64(), pa.string(), pa.list_(pa.int64()), pa.struct([("x", pa.int64())])]
+
+
+@pytest.mark.parametrize("name", ["new.parquet", "new.arrow"])
+@pytest.mark.parametrize("kind", NULLS, ids=str)
+def test_nulls_of_any_type_go_into_a_column_of_type_unknown(untyped, tmp_path, name, kind):
+    rows = pa.table({"id": [3, 4], "n": pa.nulls(2, kind), "s": pa.array(
+        [None, {"a": 5, "n": None}], pa.struct([("a", pa.int64()), ("n", kind)]))})
+    path = write(tmp_path, name, rows)
+    untyped.run("append", NAME, path)
+    untyped.sql(f"INSERT INTO {NAME} (id, n) SELECT id + 2, n FROM '{path}'")
+    untyped.sql(f"INSERT INTO {NAME} VALUES (7, NULL, NULL), (8, DEFAULT, NULL)")
+    wanted = [(1, 1), (2, None), (3, None), (4, 5), *((i, None) for i in range(5, 9))]
+    wanted = [{"id": i, "n": None, "s": a and {"a": a, "n": None}} for i, a in wanted]
+    for column in ("", "n", "s.n"):
+        if column:
+            untyped.sql(f"ALTER TABLE {NAME} ALTER COLUMN {column} TYPE long")
+        assert scan(untyped) == wanted
+        untyped.table(NAME).check()
+        untyped.run("validate", NAME)
+
+
+@pytest.mark.parametrize("values,kind,found,hint", [
+    ([None, 7], pa.int64(), "7", "long"),
+    ([None, "x"], pa.string(), "'x'", "string"),
+    ([None, datetime.date(2026, 1, 2)], pa.date32(), "2026-01-02", "date"),
+    ([None, [7]], pa.list_(pa.int64()), "a list", None),
+    ([None, {"x": None}], pa.struct([("x", pa.int64())]), "a struct", None),
+])
+def test_a_value_for_a_column_of_type_unknown(untyped, tmp_path, values, kind, found, hint):
+    path = write(tmp_path, "new.parquet", pa.table({"id": [3, 4], "n": pa.array(values, kind)}))
+    message = (f'column "n": a value does not fit at row 1: expected NULL for type unknown, '
+               f'found {found}\n')
+    hint = f'hint: ALTER TABLE ... ALTER COLUMN "n" TYPE {hint}\n' if hint else ""
+    for more, statement in [
+            (f"appending {path}: ", ("append", NAME, path)),
+            ("", ("sql", f"INSERT INTO {NAME} (id, n) SELECT * FROM '{path}'"))]:
+        assert refused(untyped, *statement) == f"frazil: {more}{message}{hint}"
+    assert 'column "n": 1 does not fit unknown: only NULL does' in refused(
+        untyped, "sql", f"INSERT INTO {NAME} (id, n) VALUES (3, NULL), (4, 1)")
+
+
+def test_a_value_for_a_field_of_type_unknown(untyped, tmp_path):
+    rows = pa.table({"id": [3, 4], "s": [{"a": 1, "n": None}, {"a": 2, "n": "x"}]})
+    error = refused(untyped, "append", NAME, write(tmp_path, "new.arrow", rows))
+    assert 'column "s": field "n": expected null for type unknown, found a value' in error
+
+
 # ---- INSERT ----
 
 

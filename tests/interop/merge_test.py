@@ -251,6 +251,28 @@ def test_columns_of_type_unknown(warehouse, tmp_path, mode):
 
 
 @pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("clause", ["WHEN MATCHED THEN UPDATE SET n = s.n",
+                                    "WHEN NOT MATCHED THEN INSERT (id, n) VALUES (s.id, s.n)"])
+def test_values_for_columns_of_type_unknown(warehouse, tmp_path, mode, clause):
+    """Nulls of another type are taken; a value is refused, not dropped."""
+    rows = pa.table({"id": pa.array(range(5), pa.int64()), "n": pa.nulls(5)})
+    warehouse.run("import", NAME, write(tmp_path, "t.parquet", rows))
+    set_mode(warehouse, mode)
+    merge = lambda path: f"MERGE INTO {NAME} t USING '{path}' s ON t.id = s.id {clause}"
+    source = pa.table({"id": [3, 4, 5, 6], "n": pa.array([None, 7, None, 8], pa.int64())})
+    error = refused(warehouse, "sql", merge(write(tmp_path, "s.parquet", source)))
+    assert 'column "n": a value does not fit' in error
+    assert "expected NULL for type unknown, found" in error
+    assert 'hint: ALTER TABLE ... ALTER COLUMN "n" TYPE long' in error
+    source = source.set_column(1, "n", pa.nulls(4, pa.int64()))
+    warehouse.sql(merge(write(tmp_path, "s.parquet", source)))
+    count = 5 if "UPDATE" in clause else 7
+    assert scan(warehouse) == [{"id": i, "n": None} for i in range(count)]
+    warehouse.table(NAME).check()
+    warehouse.run("validate", NAME)
+
+
+@pytest.mark.parametrize("mode", MODES)
 def test_a_merge_leaves_nothing_behind(table, tmp_path, mode):
     """Column files of copy-on-write are gone afterwards, and all of a merge that fails."""
     set_mode(table, mode)
