@@ -32,14 +32,16 @@ static frz_code fill_parts(frz_stitch *stitch, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     size_t empty = 0;
-    double row_bytes = 0, rows = (double)FRZ_MIN(stitch->rows_left, stitch->max_rows);
+    double bytes = 0;
     for (size_t i = 0; i < stitch->part_count; i++) {
-        if (wants_rows(&stitch->parts[i])) {
+        const stitch_part *part = &stitch->parts[i];
+        if (wants_rows(part)) {
             empty++;
-            row_bytes += (double)stitch->parts[i].row_bytes;
+            int64_t most = part->is_small ? stitch->small_rows : stitch->max_rows;
+            bytes += (double)part->row_bytes * (double)FRZ_MIN(stitch->rows_left, most);
         }
     }
-    if (empty > 1 && frz_is_shared(stitch->env, rows * row_bytes)) {
+    if (empty > 1 && frz_is_shared(stitch->env, bytes)) {
         return frz_parallel(stitch->env, stitch->part_count, fill_part, stitch, err);
     }
     for (size_t i = 0; i < stitch->part_count; i++) {
@@ -49,8 +51,8 @@ out:
     return rc;
 }
 
-/* If all columns are constants: rows of one range. */
-static frz_code constant_window(frz_stitch *stitch, int64_t *first_row, int64_t *rows)
+/* Rows that are asked for, of one range; FRZ_END behind the last. */
+static frz_code next_rows(frz_stitch *stitch, int64_t *first_row, int64_t *rows)
 {
     while (stitch->range < stitch->range_count &&
            stitch->next_row >= stitch->ranges[stitch->range].end) {
@@ -69,8 +71,8 @@ static frz_code constant_window(frz_stitch *stitch, int64_t *first_row, int64_t 
 /* Have rows in every part; the window is what all of them have. FRZ_END at the end. */
 static frz_code next_window(frz_stitch *stitch, int64_t *first_row, int64_t *rows, frz_error *err)
 {
-    bool any = false;
     frz_code rc = FRZ_OK;
+    FRZ_TRY(next_rows(stitch, first_row, rows));
     FRZ_TRY(fill_parts(stitch, err));
     for (size_t i = 0; i < stitch->part_count; i++) {
         stitch_part *part = &stitch->parts[i];
@@ -78,17 +80,13 @@ static frz_code next_window(frz_stitch *stitch, int64_t *first_row, int64_t *row
             continue;
         }
         int64_t first = part->batch.first_row + part->used;
-        int64_t left = part->batch.array.length - part->used;
-        if (any && first != *first_row) {
-            return frz_fail(err, FRZ_E_INTERNAL, "%.*s: parts stand at rows %lld and %lld",
-                            FRZ_STR_ARG(stitch_location(stitch)), (long long)*first_row,
-                            (long long)first);
+        if (first != *first_row) {
+            return frz_fail(err, FRZ_E_INTERNAL, "%.*s: a part stands at row %lld, expected %lld",
+                            FRZ_STR_ARG(stitch_location(stitch)), (long long)first,
+                            (long long)*first_row);
         }
-        *rows = any ? FRZ_MIN(*rows, left) : left;
-        *first_row = first;
-        any = true;
+        *rows = FRZ_MIN(*rows, part->batch.array.length - part->used);
     }
-    rc = any ? FRZ_OK : constant_window(stitch, first_row, rows);
 out:
     return rc;
 }

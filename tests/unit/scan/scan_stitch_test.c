@@ -288,6 +288,53 @@ static void stitch__all_parts_together_keep_to_the_bytes_of_a_batch(void **state
     fixture_close(&f);
 }
 
+/* How many batches show other memory of column "a" than the one before. */
+static int64_t reads_of_a(fixture *f, int64_t max_bytes)
+{
+    frz_stitch *stitch = NULL;
+    frz_batch batch = {0}, before = {0};
+    const frz_type *type = NULL;
+    int64_t row = 0, reads = 0;
+    frz_code rc;
+    assert_ok(frz_type_struct_of(&f->t.arena, FIELDS(LONG(1, "id"), LONG(2, "a"), LONG(3, "b")),
+                                 &type, &f->t.err),
+              &f->t.err);
+    frz_stitch_request request = {.projection = type, .max_rows = 4000, .max_bytes = max_bytes};
+    assert_ok(frz_stitch_open(&f->table, &f->entry, &request, &stitch, &f->t.err), &f->t.err);
+    while ((rc = frz_stitch_next(stitch, &batch, &f->t.err)) == FRZ_OK) {
+        const struct ArrowArray *a = batch.array.children[1];
+        assert_int_equal(batch.array.length, 4000);
+        for (int64_t i = 0; i < batch.array.length; i++, row++) {
+            assert_int_equal(frz_get_i64(a, i), 2 * row);
+        }
+        reads +=
+            before.array.release == NULL || before.array.children[1]->buffers[1] != a->buffers[1];
+        frz_array_release(&before.array); /* only now, so that its memory is not used again */
+        before = batch;
+    }
+    assert_int_equal(rc, FRZ_END);
+    frz_array_release(&before.array);
+    frz_stitch_close(stitch);
+    return reads;
+}
+
+/* Batches of a file of one column are small and cut from larger ones, unless these were more bytes
+ * together than a batch of the whole table. */
+static void stitch__small_parts_are_read_in_larger_batches(void **state)
+{
+    enum { ROWS = 24000 };
+    fixture f;
+    fixture_open(&f, state);
+    set_base(&f, ROWS, COLUMNS({LONG(1, "id"), numbers(&f, 0, ROWS, 1)}), 0);
+    /* ints are read as longs, which does not show the memory of a page */
+    add_file(&f, "one", IDS(2),
+             COLUMNS({test_field(2, "a", false, FRZ_TYPE_INT), numbers(&f, 0, ROWS, 2)}), 0);
+    add_file(&f, "two", IDS(3), COLUMNS({LONG(3, "b"), numbers(&f, 0, ROWS, 3)}), 0);
+    assert_int_equal(reads_of_a(&f, 0), 2); /* of 16 000 rows and of 8 000 */
+    assert_int_equal(reads_of_a(&f, 4000 * 24), 6);
+    fixture_close(&f);
+}
+
 /* Narrow windows over a wide batch of the base file: each shows the same memory. */
 static void stitch__columns_are_taken_over_by_reference(void **state)
 {
@@ -961,6 +1008,7 @@ int main(void)
         TEST_WITH_ENV(stitch__batches_are_cut_where_parts_and_ranges_end),
         TEST_WITH_ENV(stitch__parts_with_other_row_groups_are_read_in_step),
         TEST_WITH_ENV(stitch__all_parts_together_keep_to_the_bytes_of_a_batch),
+        TEST_WITH_ENV(stitch__small_parts_are_read_in_larger_batches),
         TEST_WITH_ENV(stitch__columns_are_taken_over_by_reference),
         TEST_WITH_ENV(stitch__a_batch_outlives_the_reader),
         TEST_WITH_ENV(stitch__only_files_that_provide_something_are_opened),
