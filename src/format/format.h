@@ -102,6 +102,10 @@ frz_code frz_format_by_name(frz_str name, const frz_format_model **out, frz_erro
  * location is the resolved one. */
 frz_code frz_data_file_open(const frz_env *env, const char *location,
                             const frz_name_mapping *mapping, frz_data_file **out, frz_error *err);
+/* The same of an open file, which moves, also on failure. */
+frz_code frz_data_file_open_in(const frz_env *env, frz_file *source,
+                               const frz_name_mapping *mapping, frz_data_file **out,
+                               frz_error *err);
 void frz_data_file_close(frz_data_file *file); /* NULL is fine */
 int64_t frz_data_file_row_count(const frz_data_file *file);
 uint64_t frz_data_file_size(const frz_data_file *file);

@@ -83,14 +83,12 @@ out:
     return frz_context(err, rc, "reading %s", frz_file_location(file));
 }
 
-frz_code frz_data_file_open(const frz_env *env, const char *location,
-                            const frz_name_mapping *mapping, frz_data_file **out, frz_error *err)
+frz_code frz_data_file_open_in(const frz_env *env, frz_file *source,
+                               const frz_name_mapping *mapping, frz_data_file **out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    frz_file *source = NULL;
     frz_data_file *file = NULL;
     const frz_format_model *model = NULL;
-    FRZ_TRY(frz_file_open(env, location, &source, err));
     FRZ_TRY(find_model(source, &model, err));
     frz_file *moved = source;
     source = NULL;
@@ -104,6 +102,14 @@ out:
     frz_data_file_close(file);
     frz_file_close(source);
     return rc;
+}
+
+frz_code frz_data_file_open(const frz_env *env, const char *location,
+                            const frz_name_mapping *mapping, frz_data_file **out, frz_error *err)
+{
+    frz_file *source = NULL;
+    frz_code rc = frz_file_open(env, location, &source, err);
+    return rc == FRZ_OK ? frz_data_file_open_in(env, source, mapping, out, err) : rc;
 }
 
 void frz_data_file_close(frz_data_file *file)

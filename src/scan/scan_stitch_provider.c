@@ -63,21 +63,21 @@ out:
 
 /* A file that was cut or exchanged shows in its size, before a byte of it is believed. Writers of
  * older versions got it wrong here and there, and no reader of theirs looks at it. */
-static frz_code check_size(const frz_table *table, const char *location, int64_t recorded,
+static frz_code check_size(const frz_table *table, const frz_file *file, int64_t recorded,
                            bool strict, frz_error *err)
 {
-    uint64_t size = 0;
-    frz_code rc = frz_file_stat(table->env, location, &size, err);
-    bool differs = rc == FRZ_OK && (recorded < 0 || size != (uint64_t)recorded);
-    if (differs && !strict) {
-        frz_log(table->env, "scan", FRZ_LOG_WARN,
-                "%s: file has %llu bytes, its manifest entry says %lld", location,
-                (unsigned long long)size, (long long)recorded);
-    } else if (differs) {
-        rc = frz_fail(err, FRZ_E_CORRUPT, "%s: file has %llu bytes, its manifest entry says %lld",
-                      location, (unsigned long long)size, (long long)recorded);
+    uint64_t size = frz_file_size(file);
+    if (recorded >= 0 && size == (uint64_t)recorded) {
+        return FRZ_OK;
     }
-    return rc;
+    if (strict) {
+        return frz_fail(err, FRZ_E_CORRUPT, "%s: file has %llu bytes, its manifest entry says %lld",
+                        frz_file_location(file), (unsigned long long)size, (long long)recorded);
+    }
+    frz_log(table->env, "scan", FRZ_LOG_WARN,
+            "%s: file has %llu bytes, its manifest entry says %lld", frz_file_location(file),
+            (unsigned long long)size, (long long)recorded);
+    return FRZ_OK;
 }
 
 frz_code frz_stitch_open_file(const frz_table *table, const frz_entry *entry,
@@ -86,16 +86,20 @@ frz_code frz_stitch_open_file(const frz_table *table, const frz_entry *entry,
 {
     frz_code rc = FRZ_OK;
     char *location = NULL;
+    frz_file *source = NULL;
     frz_data_file *file = NULL;
     /* column files always carry ids; names must not give them any */
     const frz_name_mapping *mapping =
         column_file == NULL && table->has_mapping ? &table->mapping : NULL;
     FRZ_TRY(frz_table_resolve_access(
         table, column_file == NULL ? entry->location : column_file->location, &location, err));
-    FRZ_TRY(check_size(table, location,
+    FRZ_TRY(frz_file_open(table->env, location, &source, err));
+    FRZ_TRY(check_size(table, source,
                        column_file == NULL ? entry->file_size : column_file->file_size,
                        !entry->is_legacy || column_file != NULL, err));
-    FRZ_TRY(frz_data_file_open(table->env, location, mapping, &file, err));
+    frz_file *moved = source;
+    source = NULL;
+    FRZ_TRY(frz_data_file_open_in(table->env, moved, mapping, &file, err));
     if (frz_data_file_row_count(file) != entry->record_count) {
         rc = frz_fail(err, FRZ_E_CORRUPT, "%s: file has %lld rows, its manifest entry says %lld",
                       location, (long long)frz_data_file_row_count(file),
@@ -112,6 +116,7 @@ frz_code frz_stitch_open_file(const frz_table *table, const frz_entry *entry,
     file = NULL;
 out:
     frz_data_file_close(file);
+    frz_file_close(source);
     frz_free(table->env, location);
     return rc;
 }
