@@ -31,6 +31,19 @@ frz_code key_put(frz_buf *out, const frz_key_column *columns, size_t count, int6
                  frz_error *err);
 bool key_is_same(const uint8_t *key, const frz_key_column *columns, size_t count, int64_t row);
 
+/* ---- the filter in front of a table (scan_key_filter.c) ---- */
+
+/* Words, one chosen by the upper part of a hash, in which every key has three bits. */
+typedef struct key_filter {
+    uint64_t *words;
+    unsigned shift; /* of a hash, to the word */
+    bool avx2;
+} key_filter;
+
+void key_filter_add(const key_filter *filter, uint64_t hash);
+/* Of up to 64 hashes those whose keys may be there: bit i stands for hash i. */
+uint64_t key_filter_pass(const key_filter *filter, const uint64_t *hashes, int64_t n);
+
 /* ---- whole numbers in their order (scan_key_parts.c) ---- */
 
 #define KEY_MOST_PARTS 8 /* with more of them a table is quicker */

@@ -1,13 +1,15 @@
 /*
- * Whole numbers as keys: parts of them in their order, one for what was deleted together. Rows of
- * which the least and the greatest value lie near each other, as those of ids do, are looked up in
- * a bitmap of what the parts have in between.
+ * Whole numbers as keys: parts of them in their order, one for what was deleted together. Where
+ * rows are in that order, too, as those of ids often are, the few keys in between are looked for
+ * among the rows. Else rows of which the least and the greatest value lie near each other are
+ * looked up in a bitmap of what the parts have in between.
  */
 #include <stdlib.h>
 
 #include "scan/scan_key_internal.h"
 
 #define MOST_SPAN 32768 /* bits of a bitmap */
+#define FEW 16          /* one key in so many rows, or less, is looked for among them */
 
 /* ---- lifetime ---- */
 
@@ -157,19 +159,82 @@ static size_t first_not_below(const int64_t *values, size_t count, int64_t least
     return first;
 }
 
+/* The keys of a part in a range. */
+static const int64_t *keys_between(const key_part *part, key_range range, size_t *count)
+{
+    const int64_t *values = key_part_values(&part->values, count);
+    size_t first = first_not_below(values, *count, range.least);
+    size_t left = *count - first;
+    *count = range.greatest == INT64_MAX
+                 ? left
+                 : first_not_below(values + first, left, range.greatest + 1);
+    return values + first;
+}
+
+/* ---- rows in their order ---- */
+
+/* The first of the words from at on that is not below: near, mostly. */
+static size_t next_not_below(const int64_t *words, size_t at, size_t n, int64_t least)
+{
+    size_t step = 1;
+    while (at + step < n && words[at + step] < least) {
+        at += step;
+        step *= 2;
+    }
+    return at + first_not_below(words + at, FRZ_MIN(step + 1, n - at), least);
+}
+
+/* Clear the bits of rows that have one of the keys. */
+static void clear_found(const int64_t *keys, size_t count, const int64_t *words, size_t n,
+                        uint8_t *bits)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < count && at < n; i++) {
+        at = next_not_below(words, at, n, keys[i]);
+        for (; at < n && words[at] == keys[i]; at++) {
+            frz_bit_clear(bits, (int64_t)at);
+        }
+    }
+}
+
+/* False if there are too many keys between the rows. */
+static bool clear_among(const key_parts *p, const int64_t *words, size_t n, int64_t sequence_number,
+                        uint8_t *bits)
+{
+    size_t counts[KEY_MOST_PARTS] = {0}, all = 0;
+    const int64_t *keys[KEY_MOST_PARTS];
+    const key_range range = {words[0], words[n - 1]};
+    for (size_t k = 0; k < p->count; k++) {
+        if (p->parts[k].sequence_number > sequence_number) {
+            keys[k] = keys_between(&p->parts[k], range, &counts[k]);
+            all += counts[k];
+        }
+    }
+    if (all > n / FEW) {
+        return false;
+    }
+    for (size_t k = 0; k < p->count; k++) {
+        if (counts[k] > 0) {
+            clear_found(keys[k], counts[k], words, n, bits);
+        }
+    }
+    return true;
+}
+
+/* ---- rows near each other ---- */
+
 /* Set the bits of the keys in a range, counted from its start; false: there are none. */
 static bool map_range(const key_parts *p, key_range range, int64_t sequence_number, uint64_t *map)
 {
     bool any = false;
     for (size_t k = 0; k < p->count; k++) {
         size_t count;
-        const int64_t *values = key_part_values(&p->parts[k].values, &count);
         if (p->parts[k].sequence_number <= sequence_number) {
             continue;
         }
-        for (size_t i = first_not_below(values, count, range.least);
-             i < count && values[i] <= range.greatest; i++) {
-            uint64_t bit = (uint64_t)values[i] - (uint64_t)range.least;
+        const int64_t *keys = keys_between(&p->parts[k], range, &count);
+        for (size_t i = 0; i < count; i++) {
+            uint64_t bit = (uint64_t)keys[i] - (uint64_t)range.least;
             map[bit / 64] |= UINT64_C(1) << bit % 64;
             any = true;
         }
@@ -191,30 +256,42 @@ static void clear_mapped(const uint64_t *map, const uint64_t *words, int64_t lea
     }
 }
 
+/* False if they are not near each other. */
+static bool clear_near(const key_parts *p, const uint64_t *words, int64_t n,
+                       int64_t sequence_number, uint8_t *bits)
+{
+    uint64_t map[MOST_SPAN / 64];
+    key_range range = range_of(words, n);
+    uint64_t span = (uint64_t)range.greatest - (uint64_t)range.least;
+    if (span >= MOST_SPAN) {
+        return false;
+    }
+    memset(map, 0, (size_t)(span / 64 + 1) * sizeof *map);
+    if (map_range(p, range, sequence_number, map)) {
+        for (int64_t i = 0; i < n; i += 64) {
+            clear_mapped(map, words + i, range.least, FRZ_MIN(n - i, (int64_t)64), bits + i / 8);
+        }
+    }
+    return true;
+}
+
 int64_t key_parts_clear(const key_parts *p, const frz_key_column *column, int64_t rows,
                         int64_t sequence_number, uint8_t *bits)
 {
-    uint64_t words[KEY_PIECE], map[MOST_SPAN / 64];
+    uint64_t words[KEY_PIECE];
     int64_t from = 0;
     if (column->class != FRZ_KEY_INTEGER || column->validity != NULL) {
         return 0;
     }
-    while (from < rows) {
-        int64_t n = FRZ_MIN(rows - from, (int64_t)KEY_PIECE);
+    for (int64_t n; from < rows; from += n) {
+        n = FRZ_MIN(rows - from, (int64_t)KEY_PIECE);
         key_words(column, from, n, words);
-        key_range range = range_of(words, n);
-        uint64_t span = (uint64_t)range.greatest - (uint64_t)range.least;
-        if (span >= MOST_SPAN) {
-            return from;
+        const int64_t *values = (const int64_t *)(const void *)words;
+        bool done = ascends(values, (size_t)n) &&
+                    clear_among(p, values, (size_t)n, sequence_number, bits + from / 8);
+        if (!done && !clear_near(p, words, n, sequence_number, bits + from / 8)) {
+            break;
         }
-        memset(map, 0, (size_t)(span / 64 + 1) * sizeof *map);
-        if (map_range(p, range, sequence_number, map)) {
-            for (int64_t i = 0; i < n; i += 64) {
-                clear_mapped(map, words + i, range.least, FRZ_MIN(n - i, (int64_t)64),
-                             bits + (from + i) / 8);
-            }
-        }
-        from += n;
     }
     return from;
 }

@@ -1,7 +1,7 @@
 /*
- * Sets of keys: a hash table over records, and in front of it a filter that fits a cache: words,
- * chosen by the upper part of the hash, in which every key has three bits. It tells nearly all rows
- * apart that are not in the set. Rows are hashed column by column.
+ * Sets of keys: a hash table over records, and in front of it a filter that fits a cache
+ * (scan_key_filter.c). It tells nearly all rows apart that are not in the set. Rows are hashed
+ * column by column.
  *
  * A key of one column of at most 64 bits is its hash: the function is one to one, so that such keys
  * are kept nowhere else. Other keys are kept as bytes and compared.
@@ -44,8 +44,7 @@ struct frz_key_set {
     void *slot_block; /* memory of the slots */
     key_slot *slots;  /* a power of two of them */
     size_t slot_count;
-    uint64_t *filter;
-    unsigned filter_shift; /* of a hash, to the word */
+    key_filter filter;
 };
 
 frz_code frz_key_set_new(const frz_env *env, const frz_type *const *types, size_t count,
@@ -59,6 +58,7 @@ frz_code frz_key_set_new(const frz_env *env, const frz_type *const *types, size_
     set->column_count = count;
     set->exact = count == 1 && key_is_word(frz_key_class_of(types[0]));
     set->null_sequence_number = -1;
+    set->filter.avx2 = (env->cpu & FRZ_CPU_AVX2) != 0;
     set->in_parts = count == 1 && frz_key_class_of(types[0]) == FRZ_KEY_INTEGER;
     set->in_table = !set->in_parts;
     key_parts_init(&set->parts, env);
@@ -73,7 +73,7 @@ void frz_key_set_free(frz_key_set *set)
         key_parts_reset(&set->parts);
         frz_buf_reset(&set->records);
         frz_free(set->env, set->slot_block);
-        frz_free(set->env, set->filter);
+        frz_free(set->env, set->filter.words);
         frz_free(set->env, set);
     }
 }
@@ -130,18 +130,6 @@ static key_slot *find_slot(const frz_key_set *set, uint64_t hash, const frz_key_
     return &set->slots[i];
 }
 
-/* The bits of a hash in the filter's word that its upper part chooses. */
-static inline uint64_t filter_bits(uint64_t hash)
-{
-    const uint64_t one = 1;
-    return one << (hash & 63) | one << (hash >> 6 & 63) | one << (hash >> 12 & 63);
-}
-
-static void mark(frz_key_set *set, uint64_t hash)
-{
-    set->filter[hash >> set->filter_shift] |= filter_bits(hash);
-}
-
 /* Have all records in the new slots: those of the old ones, whose order is as good as any. */
 static void refill(frz_key_set *set, const key_slot *old, size_t count)
 {
@@ -155,10 +143,10 @@ static void refill(frz_key_set *set, const key_slot *old, size_t count)
             i = (i + 1) & (set->slot_count - 1);
         }
         set->slots[i] = old[k];
-        mark(set, hash);
+        key_filter_add(&set->filter, hash);
     }
     if (set->null_sequence_number >= 0) {
-        mark(set, key_hash_word(KEY_NULL_WORD));
+        key_filter_add(&set->filter, key_hash_word(KEY_NULL_WORD));
     }
 }
 
@@ -182,12 +170,12 @@ static frz_code make_room(frz_key_set *set, size_t more, frz_error *err)
         frz_free(set->env, filter);
         return frz_fail_nomem(err, slot_count * sizeof *slots);
     }
-    frz_free(set->env, set->filter);
+    frz_free(set->env, set->filter.words);
     set->slot_block = block;
     set->slots = slots;
     set->slot_count = slot_count;
-    set->filter = filter;
-    set->filter_shift = 64 - (unsigned)__builtin_ctzll(slot_count / 8 * FILTER_PER_SLOT / UNIT);
+    set->filter.words = filter;
+    set->filter.shift = 64 - (unsigned)__builtin_ctzll(slot_count / 8 * FILTER_PER_SLOT / UNIT);
     refill(set, old, old_count);
     frz_free(set->env, old_block);
     return FRZ_OK;
@@ -212,7 +200,7 @@ static frz_code put_record(frz_key_set *set, const frz_key_column *columns, int6
     }
     *slot = (key_slot){(uint32_t)(start / UNIT) + 1, tag_of(record.hash)};
     set->count++;
-    mark(set, record.hash);
+    key_filter_add(&set->filter, record.hash);
 out:
     if (rc != FRZ_OK) {
         set->records.len = start;
@@ -256,7 +244,7 @@ static frz_code add_to_table(frz_key_set *set, const frz_key_column *columns, in
         for (int64_t i = 0; i < n; i++) {
             const key_record record = {hashes[i], sequence_number};
             if (set->exact && key_is_null(&columns[0], from + i)) {
-                mark(set, hashes[i]);
+                key_filter_add(&set->filter, hashes[i]);
             } else {
                 FRZ_TRY(add_key(set, columns, from + i, record, err));
             }
@@ -296,7 +284,7 @@ static frz_code need_table(frz_key_set *set, frz_error *err)
     }
     FRZ_TRY(add_values(set, &p->fresh, p->fresh_number, err));
     if (set->null_sequence_number >= 0) {
-        mark(set, key_hash_word(KEY_NULL_WORD));
+        key_filter_add(&set->filter, key_hash_word(KEY_NULL_WORD));
     }
     set->in_table = true;
 out:
@@ -366,34 +354,15 @@ typedef struct candidates {
     size_t count;
 } candidates;
 
-static bool has_bits(const frz_key_set *set, uint64_t hash)
-{
-    uint64_t bits = filter_bits(hash);
-    return (set->filter[hash >> set->filter_shift] & bits) == bits;
-}
-
-/* Of up to 64 hashes those whose first bit is in the filter. */
-static uint64_t may_hold(const frz_key_set *set, const uint64_t *hashes, int64_t n)
-{
-    uint64_t found = 0;
-    unsigned shift = set->filter_shift;
-    const uint64_t *filter = set->filter;
-    for (int64_t i = 0; i < n; i++) {
-        found |= (filter[hashes[i] >> shift] >> (hashes[i] & 63) & 1) << i;
-    }
-    return found;
-}
-
 /* Add those of up to 64 rows that may be in the set. */
 static void add_candidates(const frz_key_set *set, const uint64_t *hashes, int64_t from, int64_t n,
                            candidates *c)
 {
-    uint64_t found = may_hold(set, hashes, n);
+    uint64_t found = key_filter_pass(&set->filter, hashes, n);
     for (; found != 0; found &= found - 1) {
         int64_t i = __builtin_ctzll(found);
         c->rows[c->count] = from + i;
-        c->hashes[c->count] = hashes[i];
-        c->count += has_bits(set, hashes[i]);
+        c->hashes[c->count++] = hashes[i];
     }
 }
 

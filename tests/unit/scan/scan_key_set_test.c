@@ -508,8 +508,8 @@ static void check_longs(const frz_env *env, const delete_files *files, const int
     reset_rows(&r, env);
 }
 
-/* Ascending ids, some far from the others, and keys in any order; more files than parts that are
- * kept; the least and the greatest number there is. */
+/* Ascending ids, some far from the others or there twice, the last runs' in falling order, and keys
+ * in any order; more files than parts that are kept; the least and the greatest number there is. */
 static void keys__whole_numbers_of_several_files(void **state)
 {
     static int64_t values[ROWS];
@@ -520,6 +520,12 @@ static void keys__whole_numbers_of_several_files(void **state)
         int64_t first = run == 0 ? INT64_MIN : run == 1 ? INT64_MAX - ROWS * step : -1000;
         for (int64_t i = 0; i < ROWS; i++) {
             values[i] = first + i * step + (int64_t)random_below(&seed, (uint64_t)step);
+            values[i] = run >= 6 && i % 3 == 2 ? values[i - 1] : values[i];
+        }
+        for (int64_t i = 0; run >= 9 && i < ROWS / 2; i++) {
+            int64_t value = values[i];
+            values[i] = values[ROWS - 1 - i];
+            values[ROWS - 1 - i] = value;
         }
         values[ROWS / 2] = run % 2 == 0 ? INT64_MAX : values[ROWS / 2];
         files.count = run % 4 == 3 ? FILES : (size_t)run % 4 + 1;
@@ -532,6 +538,13 @@ static void keys__whole_numbers_of_several_files(void **state)
         }
         check_longs(*state, &files, values, ROWS);
     }
+}
+
+static void keys__without_vector_instructions_are_the_same(void **state)
+{
+    frz_env *env = *state;
+    env->cpu = 0;
+    keys__random_sets_do_what_a_list_does(state);
 }
 
 static frz_code scenario_keys(const frz_env *env, frz_error *err)
@@ -590,6 +603,7 @@ int main(void)
         TEST_WITH_ENV(keys__in_a_null_struct_are_null),
         TEST_WITH_ENV(keys__random_sets_do_what_a_list_does),
         TEST_WITH_ENV(keys__whole_numbers_of_several_files),
+        TEST_WITH_ENV(keys__without_vector_instructions_are_the_same),
         TEST_WITH_ENV(numbers__are_found_by_key_and_null_has_none),
         TEST_WITH_ENV(numbers__of_keys_that_come_twice_are_told),
         cmocka_unit_test(alloc__keys_give_back_what_they_took),
