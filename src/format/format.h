@@ -22,7 +22,20 @@ typedef struct frz_row_range {
 typedef struct frz_batch {
     int64_t first_row;
     struct ArrowArray array; /* a struct */
+    int64_t left_out;        /* of the rows from first_row on, not in the array */
 } frz_batch;
+
+/* Rows that need not be in batches and are left out while these are made, column by column, which
+ * takes less than to take them out of what is there. */
+typedef struct frz_thinning {
+    /* Clear the bits of the rows to leave out; bit i is row i of the batch. Of its columns only
+     * those named below are there. Up to eight bytes behind the bits may be touched. Called by
+     * several threads at once. */
+    frz_code (*choose)(void *ctx, const frz_batch *batch, uint8_t *bits, frz_error *err);
+    void *ctx;
+    const size_t *columns; /* top-level fields of the projection that are looked at */
+    size_t column_count;
+} frz_thinning;
 
 typedef struct frz_read_request {
     const frz_type *projection;  /* STRUCT; ids at every depth */
@@ -38,6 +51,7 @@ typedef struct frz_read_request {
      * NULL: there is none. */
     struct frz_data_reader *beside;
     bool no_ahead; /* threads do not read batches before their turn: other readers run beside */
+    const frz_thinning *thinning; /* outlives the reader, which need not do it; NULL: all rows */
 } frz_read_request;
 
 /* What pruning inside a file left out, and by what it was proven. */
@@ -130,8 +144,11 @@ frz_code frz_data_file_prune(const frz_data_file *file, const frz_prune_request 
 
 frz_code frz_data_reader_open(const frz_data_file *file, const frz_read_request *request,
                               frz_data_reader **out, frz_error *err);
-/* FRZ_END after the last batch. The caller releases the batch's array. */
+/* FRZ_END after the last batch. The caller releases the batch's array, which has no rows if all
+ * were left out. */
 frz_code frz_data_reader_next(frz_data_reader *reader, frz_batch *out, frz_error *err);
+/* Whether rows are left out as asked for. */
+bool frz_data_reader_thins(const frz_data_reader *reader);
 void frz_data_reader_close(frz_data_reader *reader); /* NULL is fine */
 
 /* The ranges of a request, or that of all rows, in an arena. FRZ_E_ARGUMENT if they are not in
@@ -151,6 +168,7 @@ struct frz_data_file {
 struct frz_data_reader {
     const frz_format_model *model;
     const frz_data_file *file;
+    bool thins; /* leaves rows out as asked for */
 };
 
 #endif

@@ -205,6 +205,11 @@ frz_code frz_data_reader_next(frz_data_reader *reader, frz_batch *out, frz_error
     return reader->model->next(reader, out, err);
 }
 
+bool frz_data_reader_thins(const frz_data_reader *reader)
+{
+    return reader->thins;
+}
+
 void frz_data_reader_close(frz_data_reader *reader)
 {
     if (reader != NULL) {

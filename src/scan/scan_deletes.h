@@ -66,8 +66,13 @@ const frz_positions *frz_file_deletes_positions(const frz_file_deletes *deletes)
  * that is nothing. */
 frz_code frz_file_deletes_read_type(const frz_file_deletes *deletes, const frz_type *projection,
                                     frz_arena *arena, const frz_type **out, frz_error *err);
+/* The top-level fields of the read type that keys are in, maybe one of them twice; the list lives
+ * in the arena. */
+frz_code frz_file_deletes_columns(const frz_file_deletes *deletes, const frz_type *read_type,
+                                  frz_arena *arena, const size_t **out, size_t *count,
+                                  frz_error *err);
 /* Clear the bits of deleted rows: bit i is row i of the batch, which has the read type. Up to eight
- * bytes behind the bits may be touched. */
+ * bytes behind the bits may be touched. Several threads may do so at once. */
 frz_code frz_file_deletes_clear(const frz_file_deletes *deletes, const frz_type *read_type,
                                 const frz_batch *batch, uint8_t *bits, frz_error *err);
 

@@ -204,6 +204,29 @@ out:
     return rc;
 }
 
+frz_code frz_file_deletes_columns(const frz_file_deletes *deletes, const frz_type *read_type,
+                                  frz_arena *arena, const size_t **out, size_t *count,
+                                  frz_error *err)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < deletes->group_count; i++) {
+        most += deletes->groups[i]->id_count;
+    }
+    size_t *list = frz_arena_array(arena, most + 1, sizeof *list);
+    if (list == NULL) {
+        return frz_fail_nomem(err, most * sizeof *list);
+    }
+    *count = 0;
+    for (size_t i = 0; i < deletes->group_count; i++) {
+        const key_group *group = deletes->groups[i];
+        for (size_t k = 0; k < group->id_count; k++) {
+            list[(*count)++] = frz_key_column_index(read_type, group->ids[k]);
+        }
+    }
+    *out = list;
+    return FRZ_OK;
+}
+
 frz_code frz_file_deletes_clear(const frz_file_deletes *deletes, const frz_type *read_type,
                                 const frz_batch *batch, uint8_t *bits, frz_error *err)
 {

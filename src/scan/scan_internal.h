@@ -53,6 +53,7 @@ struct frz_scan {
     frz_file_deletes *file_deletes; /* NULL: none */
     frz_arena file_arena;
     const frz_type *file_type; /* of its batches: stored_type and keys of deletes */
+    frz_thinning thinning;     /* by what deletes its rows */
     frz_stitch *stitch;        /* NULL: there is none */
 };
 
@@ -122,6 +123,7 @@ struct frz_stitch {
     size_t small_range_count;
     int64_t small_rows;           /* of a batch of theirs */
     const frz_positions *deleted; /* rows in which required columns may be null; NULL: none */
+    const frz_thinning *thinning;
     stitch_part *parts;
     size_t part_count;
     size_t part_limit;      /* parts there can be */

@@ -101,6 +101,15 @@ static bool holds(const frz_field *field, int32_t field_id)
            (field->type->id == FRZ_TYPE_STRUCT && frz_type_find_id(field->type, field_id) != NULL);
 }
 
+size_t frz_key_column_index(const frz_type *type, int32_t field_id)
+{
+    size_t i = 0;
+    while (i < type->field_count && !holds(&type->fields[i], field_id)) {
+        i++;
+    }
+    return i;
+}
+
 frz_code frz_key_column_init(frz_key_column *column, const frz_env *env, const frz_type *type,
                              const struct ArrowArray *batch, int32_t field_id, frz_error *err)
 {
@@ -108,10 +117,7 @@ frz_code frz_key_column_init(frz_key_column *column, const frz_env *env, const f
     int64_t first = batch->offset, rows = batch->length;
     *column = (frz_key_column){.class = FRZ_KEY_NONE};
     while (column->class == FRZ_KEY_NONE) {
-        size_t i = 0;
-        while (i < type->field_count && !holds(&type->fields[i], field_id)) {
-            i++;
-        }
+        size_t i = frz_key_column_index(type, field_id);
         if (i == type->field_count) {
             rc = frz_fail(err, FRZ_E_INTERNAL, "field id %d is not in the batch", field_id);
             goto out;

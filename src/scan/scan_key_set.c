@@ -11,6 +11,8 @@
  */
 #include "scan/scan_key_set.h"
 
+#include <pthread.h>
+
 #include "scan/scan_key_internal.h"
 
 #define LEAST_SLOTS 64
@@ -45,6 +47,7 @@ struct frz_key_set {
     key_slot *slots;  /* a power of two of them */
     size_t slot_count;
     key_filter filter;
+    pthread_mutex_t lock; /* over getting ready for rows */
 };
 
 frz_code frz_key_set_new(const frz_env *env, const frz_type *const *types, size_t count,
@@ -63,6 +66,7 @@ frz_code frz_key_set_new(const frz_env *env, const frz_type *const *types, size_
     set->in_table = !set->in_parts;
     key_parts_init(&set->parts, env);
     frz_buf_init(&set->records, env, FRZ_BUF_NO_LIMIT);
+    pthread_mutex_init(&set->lock, NULL);
     *out = set;
     return FRZ_OK;
 }
@@ -74,6 +78,7 @@ void frz_key_set_free(frz_key_set *set)
         frz_buf_reset(&set->records);
         frz_free(set->env, set->slot_block);
         frz_free(set->env, set->filter.words);
+        pthread_mutex_destroy(&set->lock);
         frz_free(set->env, set);
     }
 }
@@ -463,12 +468,30 @@ static frz_code clear_by_table(void *ctx, size_t piece, frz_error *err)
     return FRZ_OK;
 }
 
+/* Have all keys where rows are looked up; table: in the table, whatever else. Several threads may
+ * come to that at once. */
+static frz_code get_ready(frz_key_set *set, bool table, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    bool full = false;
+    pthread_mutex_lock(&set->lock);
+    if (set->in_parts) {
+        FRZ_TRY(key_parts_settle(&set->parts, &full, err));
+        FRZ_TRY(full ? leave_parts(set, err) : FRZ_OK);
+    }
+    if (table || !set->in_parts) {
+        FRZ_TRY(need_table(set, err));
+    }
+out:
+    pthread_mutex_unlock(&set->lock);
+    return rc;
+}
+
 frz_code frz_key_set_clear(frz_key_set *set, const frz_key_column *columns, int64_t rows,
                            int64_t sequence_number, uint8_t *bits, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     int64_t done = 0;
-    bool full = false;
     clearing c = {.l = {.found = clear_deleted,
                         .set = set,
                         .columns = columns,
@@ -476,6 +499,7 @@ frz_code frz_key_set_clear(frz_key_set *set, const frz_key_column *columns, int6
                         .bits = bits},
                   .rows = rows,
                   .step = FRZ_MAX(rows, 1)};
+    FRZ_TRY(get_ready(set, false, err));
     if (frz_key_set_is_empty(set)) {
         return FRZ_OK;
     }
@@ -484,17 +508,13 @@ frz_code frz_key_set_clear(frz_key_set *set, const frz_key_column *columns, int6
     }
     size_t pieces = (size_t)((rows + c.step - 1) / c.step);
     if (set->in_parts) {
-        FRZ_TRY(key_parts_settle(&set->parts, &full, err));
-        FRZ_TRY(full ? leave_parts(set, err) : FRZ_OK);
-    }
-    if (set->in_parts) {
         FRZ_TRY(frz_parallel(set->env, pieces, clear_by_parts, &c, err));
     }
     for (size_t i = 0; i < pieces; i++) {
         done += c.done[i];
     }
     if (done < rows) {
-        FRZ_TRY(need_table(set, err));
+        FRZ_TRY(get_ready(set, true, err));
         FRZ_TRY(frz_parallel(set->env, pieces, clear_by_table, &c, err));
     }
 out:

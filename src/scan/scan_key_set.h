@@ -41,6 +41,8 @@ typedef struct frz_key_column {
 /* Find the column of a field at any depth of a batch of this struct type, which must have it. */
 frz_code frz_key_column_init(frz_key_column *column, const frz_env *env, const frz_type *type,
                              const struct ArrowArray *batch, int32_t field_id, frz_error *err);
+/* The top-level field that is it, or that it is in; the field count: there is none. */
+size_t frz_key_column_index(const frz_type *type, int32_t field_id);
 void frz_key_column_reset(frz_key_column *column, const frz_env *env);
 
 typedef struct frz_key_set frz_key_set;
@@ -53,7 +55,8 @@ void frz_key_set_free(frz_key_set *set); /* NULL is fine */
  * Columns always come in the same order. */
 frz_code frz_key_set_add(frz_key_set *set, const frz_key_column *columns, int64_t rows,
                          int64_t sequence_number, frz_error *err);
-/* Clear the bits of the rows whose key was deleted after (with a greater sequence number). */
+/* Clear the bits of the rows whose key was deleted after (with a greater sequence number). Several
+ * threads may do so at once while nothing is added. */
 frz_code frz_key_set_clear(frz_key_set *set, const frz_key_column *columns, int64_t rows,
                            int64_t sequence_number, uint8_t *bits, frz_error *err);
 bool frz_key_set_is_empty(const frz_key_set *set);

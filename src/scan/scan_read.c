@@ -91,13 +91,49 @@ static frz_code next_file(frz_scan *scan, frz_row_range *rows, frz_error *err)
     return task_part_rows(scan->task, part, rows, err);
 }
 
+/* ---- deleted rows that never get into a batch ---- */
+
+static frz_code choose_live(void *ctx, const frz_batch *batch, uint8_t *bits, frz_error *err)
+{
+    const frz_scan *scan = ctx;
+    return frz_file_deletes_clear(scan->file_deletes, scan->file_type, batch, bits, err);
+}
+
+/* Whoever wants to know of a row where it was in the file has to see all rows. */
+static bool needs_places(const frz_scan *scan)
+{
+    const scan_columns *c = &scan->columns;
+    bool needs = c->shows_deleted || (c->filter != NULL && !scan->file.settled) ||
+                 c->read_type->field_count > c->stored_type->field_count;
+    for (size_t i = 0; i < scan->file_type->field_count && !needs; i++) {
+        needs = stitch_is_lineage(scan->file_type->fields[i].id);
+    }
+    return needs;
+}
+
+/* Have the reader leave deleted rows out, if it can. */
+static frz_code thin_out(frz_scan *scan, frz_stitch_request *request, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    if (scan->file_deletes == NULL || needs_places(scan)) {
+        return FRZ_OK;
+    }
+    scan->thinning = (frz_thinning){.choose = choose_live, .ctx = scan};
+    FRZ_TRY(frz_file_deletes_columns(scan->file_deletes, scan->file_type, &scan->file_arena,
+                                     &scan->thinning.columns, &scan->thinning.column_count, err));
+    request->thinning = &scan->thinning;
+out:
+    return rc;
+}
+
 /* Rows of a batch, so that what was read of them is still in a processor's cache when deleted rows
  * are taken out, and the filters of their keys, too; 0: the reader chooses, since none are deleted
  * or so few rows would do too little. */
-static int64_t choose_rows(const frz_scan *scan)
+static int64_t choose_rows(const frz_scan *scan, bool thinned)
 {
     size_t bytes = scan_row_bytes(scan->file_type);
-    if (scan->batch_rows > 0 || scan->file_deletes == NULL || frz_threads(scan->env) > 1) {
+    if (scan->batch_rows > 0 || scan->file_deletes == NULL || frz_threads(scan->env) > 1 ||
+        thinned) {
         return scan->batch_rows;
     }
     int64_t rows = (int64_t)(CACHE_BYTES / FRZ_MAX(bytes, (size_t)1)) & ~(int64_t)1023;
@@ -128,7 +164,8 @@ static frz_code open_next(frz_scan *scan, frz_error *err)
         return FRZ_OK;
     }
     request.projection = scan->file_type;
-    request.max_rows = choose_rows(scan);
+    FRZ_TRY(thin_out(scan, &request, err));
+    request.max_rows = choose_rows(scan, request.thinning != NULL && entry->column_file_count == 0);
     rc = frz_stitch_open(scan->table, entry, &request, &scan->stitch, err);
 out:
     return rc;

@@ -23,7 +23,7 @@ static frz_code find_live(frz_scan *scan, const frz_batch *batch, uint8_t **out,
     uint8_t *bits = NULL;
     int64_t rows = batch->array.length;
     *count = rows;
-    if (scan->file_deletes == NULL) {
+    if (scan->file_deletes == NULL || frz_stitch_thins(scan->stitch)) {
         return FRZ_OK;
     }
     FRZ_TRY(new_bits(scan, rows, &bits, err));
@@ -194,7 +194,8 @@ frz_code scan_take_batch(frz_scan *scan, frz_batch *batch, struct ArrowArray *ou
     uint8_t *live = NULL;
     struct ArrowArray extended = {0};
     struct ArrowArray *rows = &batch->array;
-    scan->report.rows_read += rows->length;
+    scan->report.rows_read += rows->length + batch->left_out;
+    scan->report.rows_deleted += batch->left_out;
     FRZ_TRY(find_live(scan, batch, &live, &live_count, err));
     if (live_count == 0 && !scan->columns.shows_deleted) {
         goto out;

@@ -291,6 +291,14 @@ static frz_data_reader *first_reader(const frz_stitch *stitch)
     return i < stitch->part_count ? stitch->parts[i].reader : NULL;
 }
 
+/* Rows are left out where one file has all columns, so that no other is to keep step. */
+static const frz_thinning *thinning_of(const frz_stitch *stitch, const stitch_part *part)
+{
+    bool alone =
+        stitch->part_count == 1 && part->projection->field_count == stitch->projection->field_count;
+    return alone ? stitch->thinning : NULL;
+}
+
 static frz_code open_reader(frz_stitch *stitch, stitch_part *part, frz_error *err)
 {
     frz_code rc = FRZ_OK;
@@ -305,7 +313,8 @@ static frz_code open_reader(frz_stitch *stitch, stitch_part *part, frz_error *er
                                 .max_rows = small ? stitch->small_rows : stitch->max_rows,
                                 .max_bytes = stitch->max_bytes,
                                 .beside = first_reader(stitch),
-                                .no_ahead = stitch->part_count > 1};
+                                .no_ahead = stitch->part_count > 1,
+                                .thinning = thinning_of(stitch, part)};
     FRZ_TRY(frz_data_reader_open(part->file, &request, &part->reader, err));
 out:
     return rc;
@@ -356,6 +365,7 @@ frz_code frz_stitch_open(const frz_table *table, const frz_entry *entry,
     stitch->max_rows = request->max_rows > 0 ? request->max_rows : DEFAULT_ROWS;
     stitch->max_bytes = request->max_bytes;
     stitch->deleted = request->deleted;
+    stitch->thinning = request->thinning;
     frz_arena_init(&stitch->arena, table->env, FRZ_ARENA_NO_LIMIT);
     if (entry->has_deletion_vector && !request->with_deleted) {
         rc = frz_fail(err, FRZ_E_UNSUPPORTED, "unsupported: deletion vector of %.*s",
@@ -407,6 +417,12 @@ void frz_stitch_close(frz_stitch *stitch)
     }
     frz_arena_reset(&stitch->arena);
     frz_free(env, stitch);
+}
+
+bool frz_stitch_thins(const frz_stitch *stitch)
+{
+    const frz_data_reader *reader = first_reader(stitch);
+    return reader != NULL && frz_data_reader_thins(reader);
 }
 
 void frz_stitch_counts_get(const frz_stitch *stitch, frz_stitch_counts *out)

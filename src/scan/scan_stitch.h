@@ -29,6 +29,9 @@ typedef struct frz_stitch_request {
     int64_t max_rows; /* of a batch; 0: the format's default */
     int64_t max_bytes;
     bool only_prune; /* nothing is read: only the counts are wanted */
+    /* Done if one file provides everything and can; NULL: all rows come. Lineage columns are not in
+     * the projection then. */
+    const frz_thinning *thinning;
 } frz_stitch_request;
 
 typedef struct frz_stitch frz_stitch;
@@ -50,6 +53,8 @@ frz_code frz_stitch_open(const frz_table *table, const frz_entry *entry,
                          const frz_stitch_request *request, frz_stitch **out, frz_error *err);
 /* FRZ_END after the last batch; the caller releases the batch's array. */
 frz_code frz_stitch_next(frz_stitch *stitch, frz_batch *out, frz_error *err);
+/* Whether rows are left out of batches as asked for. */
+bool frz_stitch_thins(const frz_stitch *stitch);
 void frz_stitch_counts_get(const frz_stitch *stitch, frz_stitch_counts *out);
 /* Rows at which the row groups of the base file end, if it was opened, else those of a column file.
  * If nothing was opened, the base file is. */

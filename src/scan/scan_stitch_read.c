@@ -91,11 +91,17 @@ out:
     return rc;
 }
 
+/* Rows that the part's reader left out: it is the only one. */
+static int64_t left_out(const frz_stitch *stitch)
+{
+    return frz_stitch_thins(stitch) ? stitch->parts[0].batch.left_out : 0;
+}
+
 /* The window is handed out: drop what is used up. */
 static void advance(frz_stitch *stitch, int64_t rows)
 {
-    stitch->next_row += rows;
-    stitch->rows_left -= rows;
+    stitch->next_row += rows + left_out(stitch);
+    stitch->rows_left -= rows + left_out(stitch);
     for (size_t i = 0; i < stitch->part_count; i++) {
         stitch_part *part = &stitch->parts[i];
         part->used += rows;
@@ -191,6 +197,7 @@ frz_code frz_stitch_next(frz_stitch *stitch, frz_batch *out, frz_error *err)
     made = 0; /* the columns move, also on failure */
     FRZ_TRY(frz_batch_make(stitch->env, rows, columns, n, &out->array, err));
     out->first_row = first_row;
+    out->left_out = left_out(stitch);
     advance(stitch, rows);
 out:
     for (size_t i = 0; i < made; i++) {

@@ -187,8 +187,9 @@ static frz_code plan_columns(parquet_cursor *c, const frz_type *file_type,
     frz_code rc = FRZ_OK;
     size_t count = projection->field_count;
     c->columns = frz_arena_array(&c->arena, count, sizeof *c->columns);
+    c->order = frz_arena_array(&c->arena, count, sizeof *c->order);
     c->slices = frz_arena_array(&c->arena, count, sizeof *c->slices);
-    if (c->columns == NULL || c->slices == NULL) {
+    if (c->columns == NULL || c->order == NULL || c->slices == NULL) {
         return frz_fail_nomem(err, count * sizeof *c->columns);
     }
     c->column_count = count;
@@ -203,6 +204,8 @@ static frz_code plan_columns(parquet_cursor *c, const frz_type *file_type,
             goto out;
         }
         next = (size_t)index + 1;
+        c->order[i] = i;
+        column->type = field->type;
         column->first_leaf = c->leaf_count;
         FRZ_TRY(plan_field(c, field, &c->source->file->root.children[index],
                            file_type->fields[index].type, true, &column->plan, err));
@@ -236,6 +239,7 @@ void parquet_cursor_reset(parquet_cursor *c)
     if (c->env == NULL) {
         return;
     }
+    parquet_thin_reset(c);
     for (size_t i = 0; i < c->column_count; i++) {
         frz_array_release(&c->columns[i].pending);
     }
@@ -256,7 +260,7 @@ typedef struct cursor_parts {
     parquet_cursor *c;
     column_work work;
     size_t count;
-    size_t ends[MOST_PARTS]; /* columns */
+    size_t ends[MOST_PARTS]; /* places in the order of columns */
 } cursor_parts;
 
 static frz_code run_part(void *ctx, size_t index, frz_error *err)
@@ -267,7 +271,7 @@ static frz_code run_part(void *ctx, size_t index, frz_error *err)
     parquet_scratch *scratch = NULL;
     FRZ_TRY(parquet_scratch_take(c->scratches, &scratch, err));
     for (size_t i = index == 0 ? 0 : p->ends[index - 1]; i < p->ends[index]; i++) {
-        parquet_cursor_column *column = &c->columns[i];
+        parquet_cursor_column *column = &c->columns[c->order[i]];
         column->row_bytes = 0;
         for (size_t k = column->first_leaf; k < column->first_leaf + column->leaf_count; k++) {
             c->leaves[k]->pages.scratch = scratch;
@@ -308,7 +312,7 @@ static void cut_parts(cursor_parts *p, double rows, double least)
         count = 1;
     }
     for (size_t i = 0; i < c->column_count && p->count + 1 < count; i++) {
-        sum += c->columns[i].row_bytes * rows + least;
+        sum += c->columns[c->order[i]].row_bytes * rows + least;
         if (sum * (double)count >= total * (double)(p->count + 1)) {
             p->ends[p->count++] = i + 1;
         }
@@ -460,7 +464,7 @@ static void set_soft_bytes(const parquet_cursor *c, const parquet_cursor_column 
 
 static frz_code read_column(parquet_cursor *c, parquet_cursor_column *column, frz_error *err)
 {
-    if (column->pending.release != NULL) {
+    if (column->thinned || column->pending.release != NULL) {
         return FRZ_OK;
     }
     set_soft_bytes(c, column);
@@ -470,8 +474,7 @@ static frz_code read_column(parquet_cursor *c, parquet_cursor_column *column, fr
     return read_nested(c, column, c->batch_rows, err);
 }
 
-/* The first n pending rows of a column; the rest stays. */
-static frz_code take_pending(const frz_env *env, parquet_cursor_column *column, int64_t n,
+frz_code parquet_cursor_take(const frz_env *env, parquet_cursor_column *column, int64_t n,
                              struct ArrowArray *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
@@ -494,7 +497,7 @@ static frz_code make_batch(parquet_cursor *c, int64_t n, struct ArrowArray *out,
     frz_code rc = FRZ_OK;
     size_t done = 0;
     for (; done < c->column_count; done++) {
-        FRZ_TRY(take_pending(c->env, &c->columns[done], n, &c->slices[done], err));
+        FRZ_TRY(parquet_cursor_take(c->env, &c->columns[done], n, &c->slices[done], err));
     }
     done = 0; /* moved, also on failure */
     FRZ_TRY(frz_batch_make(c->env, n, c->slices, c->column_count, out, err));
@@ -502,6 +505,62 @@ out:
     for (size_t i = 0; i < done; i++) {
         frz_array_release(&c->slices[i]);
     }
+    return rc;
+}
+
+/* ---- batches that rows are left out of ---- */
+
+static frz_code read_thin(parquet_cursor *c, parquet_cursor_column *column, frz_error *err)
+{
+    frz_code rc = read_column(c, column, err);
+    return rc == FRZ_OK ? parquet_thin_column(c, column, err) : rc;
+}
+
+/* Columns that were read before the rows were chosen are left. */
+static bool all_are_thin(const parquet_cursor *c)
+{
+    size_t i = 0;
+    while (i < c->column_count && c->columns[i].thinned) {
+        i++;
+    }
+    return i == c->column_count;
+}
+
+static frz_code read_thinned(parquet_cursor *c, frz_batch *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    if (c->thin.rows > 0) {
+        c->batch_rows = c->thin.rows;
+    } else {
+        FRZ_TRY(parquet_thin_begin(c, err));
+    }
+    FRZ_TRY(for_columns(c, read_thin, c->batch_rows, 0, err));
+    if (!all_are_thin(c)) {
+        FRZ_TRY(for_columns(c, read_thin, c->batch_rows, 0, err));
+    }
+    int64_t rows = c->thin.rows;
+    for (size_t i = 0; i < c->column_count; i++) {
+        if (!c->columns[i].thinned) {
+            rows = FRZ_MIN(rows, c->columns[i].pending.length);
+        }
+    }
+    rc = parquet_thin_take(c, rows, out, err);
+out:
+    return rc;
+}
+
+static frz_code read_whole(parquet_cursor *c, frz_batch *out, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    FRZ_TRY(for_columns(c, read_column, c->batch_rows, 0, err));
+    int64_t rows = c->batch_rows;
+    for (size_t i = 0; i < c->column_count; i++) {
+        rows = FRZ_MIN(rows, c->columns[i].pending.length);
+    }
+    frz_batch batch = {.first_row = c->row};
+    FRZ_TRY(make_batch(c, rows, &batch.array, err));
+    *out = batch;
+out:
     return rc;
 }
 
@@ -514,14 +573,7 @@ frz_code parquet_cursor_read(parquet_cursor *c, size_t group, int64_t row, int64
     FRZ_TRY(start_group(c, group, err));
     FRZ_TRY(seek_columns(c, end, err));
     c->batch_rows = choose_rows(c, end);
-    FRZ_TRY(for_columns(c, read_column, c->batch_rows, 0, err));
-    int64_t rows = c->batch_rows;
-    for (size_t i = 0; i < c->column_count; i++) {
-        rows = FRZ_MIN(rows, c->columns[i].pending.length);
-    }
-    frz_batch batch = {.first_row = row};
-    FRZ_TRY(make_batch(c, rows, &batch.array, err));
-    *out = batch;
+    rc = c->thin.how == NULL ? read_whole(c, out, err) : read_thinned(c, out, err);
 out:
     return rc;
 }

@@ -519,7 +519,21 @@ typedef struct parquet_cursor_column {
     struct ArrowArray pending;     /* rows from the cursor's row on that were not handed out */
     int64_t shareable;             /* rows that could be handed out without copying */
     double row_bytes;              /* of its leaves */
+    const frz_type *type;
+    bool early;   /* is looked at to choose rows */
+    bool thinned; /* pending has those of the rows at hand that are kept, maybe none */
 } parquet_cursor_column;
+
+/* Which of the rows from the cursor's row on are kept (parquet_thin.c). */
+typedef struct parquet_thin {
+    const frz_thinning *how; /* NULL: all are */
+    _Atomic size_t waiting;  /* early columns that are not read yet */
+    atomic_bool chosen;      /* what follows is known */
+    int64_t rows;            /* of which it is */
+    uint8_t *bits;
+    size_t capacity; /* of bits */
+    frz_selection selection;
+} parquet_thin;
 
 typedef struct parquet_cursor {
     const frz_env *env;
@@ -530,6 +544,7 @@ typedef struct parquet_cursor {
     size_t leaf_count, leaf_capacity;
     parquet_cursor_column *columns;
     size_t column_count;
+    size_t *order;             /* in which columns are read */
     struct ArrowArray *slices; /* room for one batch */
     parquet_piece *pieces;     /* one per leaf */
     int64_t max_rows;          /* of a batch; set by the owner, as are the following */
@@ -539,6 +554,7 @@ typedef struct parquet_cursor {
     size_t group;       /* at hand; SIZE_MAX: none */
     int64_t row;        /* next to hand out */
     int64_t batch_rows; /* of the batch that is read, at most */
+    parquet_thin thin;
 } parquet_cursor;
 
 /* source and scratches must outlive the cursor. */
@@ -551,5 +567,20 @@ frz_code parquet_cursor_read(parquet_cursor *c, size_t group, int64_t row, int64
                              frz_batch *out, frz_error *err);
 /* Bytes of a row in a batch, about. */
 double parquet_cursor_row_bytes(const parquet_cursor *c);
+
+/* ---- leaving rows out (parquet_thin.c) ---- */
+
+void parquet_thin_init(parquet_cursor *c, const frz_thinning *how);
+void parquet_thin_reset(parquet_cursor *c);
+/* Before the columns of a batch are read, unless rows are left of the one before. */
+frz_code parquet_thin_begin(parquet_cursor *c, frz_error *err);
+/* A column was read: choose rows, if it is the last that is looked at for that, and take the others
+ * out if they are known. Columns may come from several threads. */
+frz_code parquet_thin_column(parquet_cursor *c, parquet_cursor_column *column, frz_error *err);
+/* A batch of the first rows; what columns have beyond stays. */
+frz_code parquet_thin_take(parquet_cursor *c, int64_t rows, frz_batch *out, frz_error *err);
+/* The first n pending rows of a column; the rest stays (parquet_cursor.c). */
+frz_code parquet_cursor_take(const frz_env *env, parquet_cursor_column *column, int64_t n,
+                             struct ArrowArray *out, frz_error *err);
 
 #endif

@@ -69,6 +69,7 @@ typedef struct parquet_reader {
     double turn_bytes;   /* of a turn, at least */
     int64_t max_rows;
     size_t max_bytes;
+    const frz_thinning *thinning;
 } parquet_reader;
 
 /* ---- positions ---- */
@@ -162,6 +163,9 @@ static frz_code add_lane(parquet_reader *r, const frz_type *file_type, const frz
         parquet_cursor_init(&lane->cursor, &r->source, r->scratches, file_type, projection, err);
     lane->cursor.max_rows = r->max_rows;
     lane->cursor.max_bytes = r->max_bytes;
+    if (rc == FRZ_OK) {
+        parquet_thin_init(&lane->cursor, r->thinning);
+    }
     return rc;
 }
 
@@ -176,7 +180,7 @@ static frz_code read_batch(const parquet_reader *r, reader_lane *lane, frz_batch
     lane->cursor.range_count = r->range_count - lane->at.range;
     frz_code rc = parquet_cursor_read(&lane->cursor, lane->at.group, lane->at.row, end, out, err);
     if (rc == FRZ_OK) {
-        lane->at.row += out->array.length;
+        lane->at.row += out->array.length + out->left_out;
     }
     return rc;
 }
@@ -412,7 +416,9 @@ frz_code parquet_reader_open(const frz_data_file *file, const frz_type *file_typ
     if (r == NULL) {
         return frz_fail_nomem(err, sizeof *r);
     }
-    r->base = (frz_data_reader){.model = file->model, .file = file};
+    r->base = (frz_data_reader){
+        .model = file->model, .file = file, .thins = request->thinning != NULL};
+    r->thinning = request->thinning;
     r->file = (const parquet_file *)file;
     r->source = (parquet_source){.env = env, .file = r->file};
     r->own.env = env;

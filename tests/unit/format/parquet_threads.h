@@ -193,4 +193,43 @@ static inline void remove_file(made_file *f)
     rmdir(f->folder);
 }
 
+/* ---- what was read ---- */
+
+/* FNV-1a over values, not over memory, so that offsets and padding do not count. */
+static inline void add_bytes(uint64_t *hash, const void *bytes, size_t len)
+{
+    const uint8_t *p = bytes;
+    for (size_t i = 0; i < len; i++) {
+        *hash = (*hash ^ p[i]) * UINT64_C(1099511628211);
+    }
+}
+
+static inline void add_row(uint64_t *hash, const frz_type *type, const struct ArrowArray *a,
+                           int64_t i)
+{
+    bool null = frz_is_null(a, i);
+    add_bytes(hash, &null, sizeof null);
+    if (null) {
+        return;
+    }
+    if (type->id == FRZ_TYPE_STRUCT) {
+        for (size_t f = 0; f < type->field_count; f++) {
+            add_row(hash, type->fields[f].type, a->children[f], a->offset + i);
+        }
+    } else if (type->id == FRZ_TYPE_LIST) {
+        const int32_t *offsets = (const int32_t *)a->buffers[1] + a->offset + i;
+        int32_t count = offsets[1] - offsets[0];
+        add_bytes(hash, &count, sizeof count);
+        for (int64_t k = offsets[0]; k < offsets[1]; k++) {
+            add_row(hash, type->fields[0].type, a->children[0], k);
+        }
+    } else {
+        frz_value v = frz_value_at(type, a, i);
+        size_t width = type->id == FRZ_TYPE_BOOLEAN ? sizeof v.as.boolean : sizeof v.as.i64;
+        bool text = type->id == FRZ_TYPE_STRING;
+        add_bytes(hash, text ? (const void *)v.as.bytes.ptr : &v.as, text ? v.as.bytes.len : width);
+        add_bytes(hash, &v.as.bytes.len, text ? sizeof v.as.bytes.len : 0);
+    }
+}
+
 #endif

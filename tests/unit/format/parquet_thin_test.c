@@ -1,0 +1,253 @@
+/*
+ * Batches that rows are left out of: they have the rows that are kept of a whole reading, whoever
+ * chooses them, with any number of threads, in ranges, and where columns come short of a batch.
+ * ThreadSanitizer watches.
+ */
+#include "unit/format/parquet_threads.h"
+
+/* ---- which rows are kept ---- */
+
+#define NONE_OF 3000 /* the first rows, with rule 3 */
+
+/* Rules by which rows are chosen, from a number that is anything. */
+static bool keeps(int rule, int64_t row, uint64_t anything)
+{
+    switch (rule) {
+    case 0:
+        return anything % 100 != 0;
+    case 1:
+        return anything % 3 == 0;
+    case 2:
+        return true;
+    default:
+        return row >= NONE_OF && anything % 2 == 0;
+    }
+}
+
+typedef struct chooser {
+    const frz_type *type; /* of the batches */
+    int rule;
+    size_t columns[2], count;
+} chooser;
+
+/* By the row's number and, if columns are looked at, their values. */
+static uint64_t anything_of(const chooser *c, const struct ArrowArray *batch, int64_t first_row,
+                            int64_t i)
+{
+    uint64_t seed = (uint64_t)(first_row + i);
+    uint64_t hash = c->count == 0 ? next_random(&seed) : 0;
+    for (size_t k = 0; k < c->count; k++) {
+        const struct ArrowArray *column = batch->children[c->columns[k]];
+        add_row(&hash, c->type->fields[c->columns[k]].type, column, i);
+    }
+    return hash >> 7;
+}
+
+static frz_code choose(void *ctx, const frz_batch *batch, uint8_t *bits, frz_error *err)
+{
+    const chooser *c = ctx;
+    (void)err;
+    for (int64_t i = 0; i < batch->array.length; i++) {
+        uint64_t anything = anything_of(c, &batch->array, batch->first_row, i);
+        frz_bit_put(bits, i, keeps(c->rule, batch->first_row + i, anything));
+    }
+    return FRZ_OK;
+}
+
+/* ---- what is read ---- */
+
+#define MOST_ROWS 50000
+
+typedef struct outcome {
+    uint64_t hashes[MOST_ROWS]; /* of the rows */
+    int64_t rows, left_out;
+    frz_code rc;
+} outcome;
+
+static void take_batch(outcome *o, const chooser *c, const frz_batch *batch, bool thinned)
+{
+    for (int64_t i = 0; i < batch->array.length; i++) {
+        uint64_t hash = 0;
+        if (!thinned && !keeps(c->rule, batch->first_row + i,
+                               anything_of(c, &batch->array, batch->first_row, i))) {
+            o->left_out++;
+            continue;
+        }
+        add_row(&hash, c->type, &batch->array, i);
+        assert_true(o->rows < MOST_ROWS);
+        o->hashes[o->rows++] = hash;
+    }
+    o->left_out += batch->left_out;
+}
+
+typedef struct reading {
+    frz_row_range ranges[3];
+    size_t range_count; /* 0: all rows */
+    int64_t max_rows, max_bytes;
+} reading;
+
+/* thin: let the reader leave rows out; else they are left out here. */
+static void read_with(const frz_env *env, const made_file *f, chooser *c, const reading *r,
+                      bool thin, outcome *out)
+{
+    frz_error err = {0};
+    frz_data_file *file = NULL;
+    frz_data_reader *reader = NULL;
+    frz_batch batch;
+    int64_t next_row = 0;
+    const frz_thinning thinning = {choose, c, c->columns, c->count};
+    const frz_read_request request = {.projection = &f->type,
+                                      .ranges = r->range_count == 0 ? NULL : r->ranges,
+                                      .range_count = r->range_count,
+                                      .max_rows = r->max_rows,
+                                      .max_bytes = r->max_bytes,
+                                      .thinning = thin ? &thinning : NULL};
+    out->rows = out->left_out = 0;
+    out->rc = frz_data_file_open(env, f->path, NULL, &file, &err);
+    if (out->rc == FRZ_OK) {
+        out->rc = frz_data_reader_open(file, &request, &reader, &err);
+    }
+    while (out->rc == FRZ_OK) {
+        out->rc = frz_data_reader_next(reader, &batch, &err);
+        if (out->rc == FRZ_OK) {
+            assert_true(frz_data_reader_thins(reader) == thin);
+            assert_true(batch.first_row == next_row || r->range_count > 0);
+            take_batch(out, c, &batch, thin);
+            next_row = batch.first_row + batch.array.length + batch.left_out;
+            frz_array_release(&batch.array);
+        }
+    }
+    frz_data_reader_close(reader);
+    frz_data_file_close(file);
+}
+
+static void assert_same(const outcome *a, const outcome *b)
+{
+    assert_int_equal(a->rc, FRZ_END);
+    assert_int_equal(b->rc, FRZ_END);
+    assert_int_equal(a->rows, b->rows);
+    assert_int_equal(a->left_out, b->left_out);
+    assert_memory_equal(a->hashes, b->hashes, (size_t)a->rows * sizeof *a->hashes);
+}
+
+static const reading readings[] = {
+    {.max_rows = 0},
+    {.max_rows = 777},
+    {.max_bytes = 200000},
+    {.ranges = {{10, 11}, {1500, 2800}, {2801, 5000}}, .range_count = 3, .max_rows = 500},
+};
+
+static const chooser choosers[] = {
+    {.count = 0}, {.columns = {0}, .count = 1}, {.columns = {4, 2}, .count = 2}};
+
+static void check_file(const made_file *f, outcome *whole, outcome *thinned)
+{
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(readings) * FRZ_ARRAY_COUNT(choosers) * 4; i++) {
+        const reading *r = &readings[i / 4 % FRZ_ARRAY_COUNT(readings)];
+        chooser c = choosers[i / 4 / FRZ_ARRAY_COUNT(readings)];
+        c.type = &f->type;
+        c.rule = (int)(i % 4);
+        for (size_t w = 0; w < FRZ_ARRAY_COUNT(ways); w++) {
+            size_t tasks = 0;
+            frz_env *env = env_of(ways[w], NULL, &tasks);
+            if (w == 0) {
+                read_with(env, f, &c, r, false, whole);
+            }
+            read_with(env, f, &c, r, true, thinned);
+            assert_same(whole, thinned);
+            end_env(env);
+        }
+    }
+}
+
+/* ---- tests ---- */
+
+/* Few columns, which are read by several cursors, and many. */
+static void thin__batches_have_the_rows_that_are_kept(void **state)
+{
+    static const size_t column_counts[] = {6, 30};
+    outcome *whole = malloc(2 * sizeof *whole);
+    (void)state;
+    assert_non_null(whole);
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(column_counts); i++) {
+        made_file f = {0};
+        frz_parquet_write_options opts = {.struct_size = sizeof opts,
+                                          .codec = FRZ_PARQUET_ZSTD,
+                                          .page_version = 1 + (int)i,
+                                          .page_bytes = 20000,
+                                          .group_rows = 2500};
+        make_file(&f, column_counts[i], 6, 6000, &opts);
+        check_file(&f, whole, whole + 1);
+        remove_file(&f);
+    }
+    free(whole);
+}
+
+/* Values become so large within a row group that their columns end before the batch does. */
+static void thin__columns_may_come_short(void **state)
+{
+    outcome *whole = malloc(2 * sizeof *whole);
+    made_file f = {0};
+    frz_error err = {0};
+    struct ArrowArray parts[2], batch;
+    frz_env *env = env_of(1, NULL, NULL);
+    frz_parquet_write_options opts = {.struct_size = sizeof opts,
+                                      .codec = FRZ_PARQUET_ZSTD,
+                                      .page_version = 1,
+                                      .page_bytes = 20000,
+                                      .group_rows = 5000};
+    (void)state;
+    assert_non_null(whole);
+    made_begin(&f, 8, 6);
+    for (int i = 0; i < 2; i++) {
+        f.long_lists = i == 1;
+        make_batch(&f, env, i == 0 ? 4500 : 500, &parts[i]);
+    }
+    assert_ok(frz_array_concat(env, &f.type, parts, 2, &batch, &err), &err);
+    assert_ok(made_write(&f, env, &batch, 1, &opts, &err), &err);
+    frz_array_release(&batch);
+    frz_array_release(&parts[0]);
+    frz_array_release(&parts[1]);
+    end_env(env);
+    check_file(&f, whole, whole + 1);
+    remove_file(&f);
+    free(whole);
+}
+
+static void thin__every_failing_allocation_is_reported(void **state)
+{
+    made_file f = {0};
+    outcome *o = malloc(sizeof *o);
+    frz_parquet_write_options opts = {
+        .struct_size = sizeof opts, .page_version = 1, .page_bytes = 50000, .group_rows = 2000};
+    const reading r = {.max_bytes = 100000};
+    (void)state;
+    assert_non_null(o);
+    make_file(&f, 6, 6, 3000, &opts);
+    for (uint64_t n = 1;; n += 1 + n / 30) {
+        test_allocator allocator = {0};
+        chooser c = {.type = &f.type, .columns = {4}, .count = 1};
+        frz_env *env = env_of(3, &allocator, NULL);
+        allocator.calls = 0;
+        allocator.fail_at = n;
+        read_with(env, &f, &c, &r, true, o);
+        end_env(env);
+        if (allocator.calls < n) {
+            assert_int_equal(o->rc, FRZ_END);
+            break;
+        }
+        assert_int_equal(o->rc, FRZ_E_NOMEM);
+    }
+    remove_file(&f);
+    free(o);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(thin__batches_have_the_rows_that_are_kept),
+        cmocka_unit_test(thin__columns_may_come_short),
+        cmocka_unit_test(thin__every_failing_allocation_is_reported),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
