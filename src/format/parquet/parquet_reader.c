@@ -416,8 +416,8 @@ frz_code parquet_reader_open(const frz_data_file *file, const frz_type *file_typ
     if (r == NULL) {
         return frz_fail_nomem(err, sizeof *r);
     }
-    r->base = (frz_data_reader){
-        .model = file->model, .file = file, .thins = request->thinning != NULL};
+    r->base =
+        (frz_data_reader){.model = file->model, .file = file, .thins = request->thinning != NULL};
     r->thinning = request->thinning;
     r->file = (const parquet_file *)file;
     r->source = (parquet_source){.env = env, .file = r->file};

@@ -7,7 +7,8 @@
 
 /* ---- which rows are kept ---- */
 
-#define NONE_OF 3000 /* the first rows, with rule 3 */
+#define RULES 4
+#define NONE_OF 3000 /* the first rows, with the last rule */
 
 /* Rules by which rows are chosen, from a number that is anything. */
 static bool keeps(int rule, int64_t row, uint64_t anything)
@@ -142,11 +143,12 @@ static const chooser choosers[] = {
 
 static void check_file(const made_file *f, outcome *whole, outcome *thinned)
 {
-    for (size_t i = 0; i < FRZ_ARRAY_COUNT(readings) * FRZ_ARRAY_COUNT(choosers) * 4; i++) {
-        const reading *r = &readings[i / 4 % FRZ_ARRAY_COUNT(readings)];
-        chooser c = choosers[i / 4 / FRZ_ARRAY_COUNT(readings)];
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(readings) * FRZ_ARRAY_COUNT(choosers); i++) {
+        size_t which = i / FRZ_ARRAY_COUNT(readings);
+        const reading *r = &readings[i % FRZ_ARRAY_COUNT(readings)];
+        chooser c = choosers[which];
         c.type = &f->type;
-        c.rule = (int)(i % 4);
+        c.rule = (int)((i + which) % RULES);
         for (size_t w = 0; w < FRZ_ARRAY_COUNT(ways); w++) {
             size_t tasks = 0;
             frz_env *env = env_of(ways[w], NULL, &tasks);
