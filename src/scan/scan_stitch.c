@@ -229,7 +229,8 @@ static void choose_rows(frz_stitch *stitch, double bytes)
 /* How many batches of small parts are read at once, to be cut: it takes longer to begin with a part
  * than to make slices, and a page is better decoded as a whole than when its bytes have left the
  * processor's cache. What is read at once has no more bytes than a batch of all parts; if that is
- * too little, no part is small. */
+ * too little, no part is small. Nor is one if threads share the work: there the batch was measured
+ * to come no sooner, with many files later. */
 static int64_t choose_small(frz_stitch *stitch, double bytes)
 {
     double together = 1;
@@ -243,7 +244,7 @@ static int64_t choose_small(frz_stitch *stitch, double bytes)
         part->is_small = part != largest && part_bytes <= SMALL_BATCH;
         together += part->is_small ? part_bytes : 0;
     }
-    double count = FRZ_MIN(bytes / together, MOST_TOGETHER);
+    double count = frz_threads(stitch->env) > 1 ? 1 : FRZ_MIN(bytes / together, MOST_TOGETHER);
     for (size_t i = 0; i < stitch->part_count && count < LEAST_TOGETHER; i++) {
         stitch->parts[i].is_small = false;
     }
