@@ -14,6 +14,7 @@ import platform
 import shutil
 import subprocess
 import sys
+from statistics import median
 
 import numpy as np
 import pyarrow as pa
@@ -30,6 +31,7 @@ WORK = harness.WORK / "deletes"
 TASKS = 10
 KINDS = {"none": 2, "positions": 2, "vectors": 3, "equality, long": 2, "equality, string": 2}
 FRAZIL_TURNS = 3  # of one of a peer's, which take longer
+PAIRS = 9  # of reads in one process
 MOST_SECONDS = 60  # of one process
 
 
@@ -298,7 +300,25 @@ def measure(tables, threads, turns):
     return figures
 
 
+def measure_pairs(tables, threads, turns):
+    """kind -> what a scan with deletes takes as a ratio to one without: the median of processes'
+    medians of pairs of reads, since a machine's speed varies more than that."""
+    medians = {kind: [] for kind in KINDS if kind != "none"}
+    for _ in range(turns):
+        for kind, found in medians.items():
+            pairs = harness.read_pairs("--beside", tables[kind], tables["none"], threads, PAIRS)
+            found.append(median(a / b for (a, _), (b, _) in pairs))
+    return {kind: median(found) for kind, found in medians.items()}
+
+
 # ---- the report ----
+
+def show_pairs(ratios, threads):
+    print(f"\n{threads} thread{'s' if threads > 1 else ''}: Frazil against none, read in turn by "
+          "one process")
+    for kind, ratio in ratios.items():
+        print(f"  {kind:18} {ratio:8.3f}")
+
 
 def show(figures, threads):
     print(f"\n{threads} thread{'s' if threads > 1 else ''}: milliseconds of the reading, of the "
@@ -320,6 +340,7 @@ def main():
     parser.add_argument("--share", type=float, default=0.01, help="of the rows that are deleted")
     parser.add_argument("--threads", type=int, nargs="*", default=[1, 2])
     parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--only-pairs", action="store_true", help="do not measure others")
     parser.add_argument("--no-check", action="store_true", help="do not compare values")
     args = parser.parse_args()
     tables = make_tables(args.files, args.rows, args.share)
@@ -331,6 +352,12 @@ def main():
         print("without DuckDB's tables: its extensions avro, httpfs and iceberg are not in .venv")
     report = []
     for threads in args.threads:
+        ratios = measure_pairs(tables, threads, args.turns)
+        show_pairs(ratios, threads)
+        report += [{"who": "Frazil", "kind": kind, "threads": threads, "ratio": ratio}
+                   for kind, ratio in ratios.items()]
+        if args.only_pairs:
+            continue
         figures = measure(tables, threads, args.turns)
         show(figures, threads)
         report += [{"who": name, "kind": kind, "threads": threads, **found}

@@ -45,3 +45,21 @@ def is_same(a, b):
 def machine():
     """What reports say of the machine."""
     return {"machine": os.uname().machine, "cores": os.cpu_count(), "kernel": os.uname().release}
+
+
+# ---- pairs of reads in one process ----
+
+def priority(threads):
+    """What a command is started with: one thread stays on one processor, and other work waits if
+    we may have it wait."""
+    pinned = ["taskset", "-c", str(min(os.sched_getaffinity(0)))] if threads == 1 else []
+    return pinned + (["chrt", "-r", "10"] if os.geteuid() == 0 else [])
+
+
+def read_pairs(how, one, other, threads, pairs, columns=()):
+    """One process of scan_bench, which reads two tables in turn: (seconds, seconds of work) of the
+    one and of the other, for each pair of reads."""
+    out = run(BIN / "scan_bench", "--threads", threads, how, other, pairs, one, *columns,
+              around=priority(threads))[2]
+    return [((a, b), (c, d)) for a, b, c, d in
+            (map(float, line.split()) for line in out.splitlines())]

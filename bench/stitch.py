@@ -103,20 +103,10 @@ def make_table(source, files, aligned):
 
 # ---- measuring ----
 
-def priority(threads):
-    """What a command is started with: one thread stays on one processor, and other work waits if
-    we may have it wait."""
-    pinned = ["taskset", "-c", str(min(os.sched_getaffinity(0)))] if threads == 1 else []
-    return pinned + (["chrt", "-r", "10"] if os.geteuid() == 0 else [])
-
-
 def read_pairs(tables, threads, columns, pairs):
-    """One process: (seconds, seconds of work) of the stitched table and of the compacted one, for
-    each pair of reads."""
-    out = run(BIN / "scan_bench", "--threads", threads, "--against", tables["compacted"], pairs,
-              tables["stitched"], *columns, around=priority(threads))[2]
-    return [((a, b), (c, d)) for a, b, c, d in
-            (map(float, line.split()) for line in out.splitlines())]
+    """Of the stitched table and of the compacted one."""
+    return harness.read_pairs("--against", tables["stitched"], tables["compacted"], threads, pairs,
+                              columns)
 
 
 def uncertainty(values):
