@@ -192,23 +192,12 @@ static void close_set(rows_stream *s)
     s->next_file = 0;
 }
 
-/* spec: a replace changes no rows, only where they are */
-static bool is_replace(const frz_snapshot *snapshot)
-{
-    for (size_t i = 0; i < snapshot->summary_count; i++) {
-        if (frz_str_equal(snapshot->summary[i].key, FRZ_STR("operation"))) {
-            return frz_str_equal(snapshot->summary[i].value, FRZ_STR("replace"));
-        }
-    }
-    return false;
-}
-
 static frz_code open_set(rows_stream *s, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     const frz_snapshot *snapshot = s->chain.snapshots[s->next];
     s->next++;
-    if (is_replace(snapshot)) {
+    if (frz_snapshot_is(snapshot, "replace")) { /* spec: no rows change, only where they are */
         return FRZ_OK;
     }
     FRZ_TRY(change_set_open(s->table, s->chain.schema, snapshot, &s->set, err));
@@ -344,7 +333,7 @@ static frz_code choose_shown(rows_stream *s, frz_error *err)
     s->is_shown = frz_arena_array(&s->arena, n + 1, sizeof *s->is_shown);
     FRZ_TRY(s->is_shown == NULL ? frz_fail_nomem(err, n) : FRZ_OK);
     for (size_t i = 0; i < s->chain.count && !all; i++) {
-        if (!is_replace(s->chain.snapshots[i])) {
+        if (!frz_snapshot_is(s->chain.snapshots[i], "replace")) {
             FRZ_TRY(show_changed(s, s->chain.snapshots[i], &all, err));
         }
     }
@@ -416,7 +405,7 @@ static frz_code check_first(const rows_stream *s, frz_error *err)
     frz_code rc = FRZ_OK;
     change_set *set = NULL;
     const frz_snapshot *first = s->chain.count == 0 ? NULL : s->chain.snapshots[0];
-    if (first == NULL || first->parent_id == 0 || is_replace(first) ||
+    if (first == NULL || first->parent_id == 0 || frz_snapshot_is(first, "replace") ||
         frz_metadata_snapshot(&s->table->metadata, first->parent_id) != NULL) {
         return FRZ_OK;
     }

@@ -36,6 +36,16 @@ const frz_snapshot *frz_metadata_snapshot(const frz_metadata *metadata, int64_t 
     return NULL;
 }
 
+bool frz_snapshot_is(const frz_snapshot *snapshot, const char *operation)
+{
+    for (size_t i = 0; snapshot != NULL && i < snapshot->summary_count; i++) {
+        if (frz_str_equal(snapshot->summary[i].key, FRZ_STR("operation"))) {
+            return frz_str_equal(snapshot->summary[i].value, frz_str_from(operation));
+        }
+    }
+    return false;
+}
+
 const frz_snapshot *frz_metadata_current_snapshot(const frz_metadata *metadata)
 {
     return metadata->current_snapshot_id == 0

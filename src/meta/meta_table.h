@@ -141,6 +141,8 @@ frz_code frz_table_parse(const frz_env *env, const char *location, frz_str json,
 /* ---- looking up ---- */
 
 const frz_snapshot *frz_metadata_snapshot(const frz_metadata *metadata, int64_t snapshot_id);
+/* Whether its summary names this operation; NULL: no. */
+bool frz_snapshot_is(const frz_snapshot *snapshot, const char *operation);
 const frz_snapshot *frz_metadata_current_snapshot(const frz_metadata *metadata); /* or NULL */
 const frz_schema *frz_metadata_schema(const frz_metadata *metadata,
                                       int32_t schema_id); /* or NULL */

@@ -15,8 +15,6 @@
 
 #include <math.h>
 
-#include "scan/scan_plan.h"
-
 /* More sources than this are looked at only by statistics. */
 #define SOURCES_MAX 16
 
@@ -205,7 +203,7 @@ typedef struct subject {
     const frz_manifest_file *manifest;
     int64_t rows;            /* -1: not known */
     bool partition_alone;    /* statistics are not looked at */
-    frz_field_stats updated; /* of _last_updated_sequence_number, if the file has none of it */
+    frz_field_stats lineage; /* of the lineage column last asked for, if there are none */
     bool narrowed[SOURCES_MAX];
     frz_field_stats stats[SOURCES_MAX];
 } subject;
@@ -365,16 +363,53 @@ static const frz_field_stats *own_stats(const subject *s, int32_t field_id)
     return NULL;
 }
 
+/* No row has a later _last_updated_sequence_number than the file, or the manifest, has: a column
+ * file raises the number of its entry with the rows that it updates, and a file that is written
+ * with rows of other files has at least the greatest of their numbers; the number of a manifest is
+ * in turn at least that of its entries. Rows may have no number at all.
+ * spec: row lineage, conflict of sources */
+static bool updated_stats(const subject *s, frz_field_stats *out)
+{
+    const frz_type *type = frz_field_last_updated.type;
+    *out = (frz_field_stats)FRZ_FIELD_STATS_UNKNOWN(FRZ_ID_LAST_UPDATED, type);
+    out->tight_bounds = 0;
+    out->has_upper = true;
+    out->upper = (frz_value){.type = type,
+                             .as.i64 = s->entry != NULL ? s->entry->sequence_number
+                                                        : s->manifest->sequence_number};
+    return true;
+}
+
+/* Row ids that a file does not store are those from the entry's first on. What it stores are ids of
+ * rows that were in the table before it, which were given out earlier: they are lower, and whether
+ * there are any no manifest tells. spec: row lineage */
+static bool row_id_stats(const subject *s, frz_field_stats *out)
+{
+    const frz_type *type = frz_field_row_id.type;
+    const frz_entry *entry = s->entry;
+    int64_t end = 0;
+    if (entry == NULL || entry->first_row_id < 0 || entry->record_count < 1 ||
+        !frz_add_i64(entry->first_row_id, entry->record_count, &end)) {
+        return false;
+    }
+    *out = (frz_field_stats)FRZ_FIELD_STATS_UNKNOWN(FRZ_ID_ROW_ID, type);
+    out->tight_bounds = 0;
+    out->value_count = entry->record_count;
+    out->null_value_count = 0;
+    out->has_upper = true;
+    out->upper = (frz_value){.type = type, .as.i64 = end - 1};
+    return true;
+}
+
 static const frz_field_stats *stats_of(subject *s, int32_t field_id)
 {
     const frz_field_stats *own = own_stats(s, field_id);
-    if (own == NULL && field_id == FRZ_ID_LAST_UPDATED && !s->partition_alone) {
-        frz_updated_stats(s->entry != NULL ? s->entry->sequence_number
-                                           : s->manifest->sequence_number,
-                          &s->updated);
-        own = &s->updated;
+    if (own != NULL || s->partition_alone) {
+        return own;
     }
-    return own;
+    bool told = (field_id == FRZ_ID_LAST_UPDATED && updated_stats(s, &s->lineage)) ||
+                (field_id == FRZ_ID_ROW_ID && row_id_stats(s, &s->lineage));
+    return told ? &s->lineage : NULL;
 }
 
 static const frz_field_stats *lookup(void *ctx, int32_t field_id)

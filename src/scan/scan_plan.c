@@ -1,43 +1,7 @@
 /*
- * Planning: pruning by statistics, and projections.
+ * Which columns can be read of a table, and projections.
  */
 #include "scan/scan_plan.h"
-
-/* A column file raises the number of its entry with the rows that it updates, and a file that is
- * written with rows of other files has at least the greatest of their numbers; the number of a
- * manifest is in turn at least that of its entries. Rows may have no number at all.
- * spec: row lineage, conflict of sources */
-void frz_updated_stats(int64_t sequence_number, frz_field_stats *out)
-{
-    const frz_type *type = frz_field_last_updated.type;
-    *out = (frz_field_stats)FRZ_FIELD_STATS_UNKNOWN(FRZ_ID_LAST_UPDATED, type);
-    out->tight_bounds = 0;
-    out->has_upper = true;
-    out->upper = (frz_value){.type = type, .as.i64 = sequence_number};
-}
-
-typedef struct entry_stats {
-    const frz_entry *entry;
-    frz_field_stats updated;
-} entry_stats;
-
-/* A null in a lineage column stands for a number that the column's bounds do not know. */
-static const frz_field_stats *lookup_stats(void *ctx, int32_t field_id)
-{
-    const entry_stats *s = ctx;
-    const frz_field_stats *stats = frz_entry_stats(s->entry, field_id);
-    bool lineage = field_id == FRZ_ID_ROW_ID || field_id == FRZ_ID_LAST_UPDATED;
-    stats = lineage && stats != NULL && stats->null_value_count != 0 ? NULL : stats;
-    return stats == NULL && field_id == FRZ_ID_LAST_UPDATED ? &s->updated : stats;
-}
-
-bool frz_entry_may_match(const frz_entry *entry, const frz_bound_expr *filter)
-{
-    entry_stats s = {.entry = entry};
-    frz_updated_stats(entry->sequence_number, &s.updated);
-    return filter == NULL ||
-           frz_expr_may_match(filter, lookup_stats, NULL, &s, entry->record_count);
-}
 
 /* ---- columns ---- */
 

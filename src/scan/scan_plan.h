@@ -8,12 +8,6 @@
 #include "expr/expr.h"
 #include "meta/meta_tree.h"
 
-/* What the data sequence number of a file, or the number of a manifest, says of the rows below it:
- * none has a later _last_updated_sequence_number. */
-void frz_updated_stats(int64_t sequence_number, frz_field_stats *out);
-/* False only if the entry's statistics prove that no row can match. filter may be NULL. */
-bool frz_entry_may_match(const frz_entry *entry, const frz_bound_expr *filter);
-
 /* ---- the files of a snapshot, one after the other (scan_plan_files.c) ---- */
 
 typedef struct frz_file_plan_options {

@@ -33,16 +33,6 @@ frz_code frz_write_isolation(const frz_metadata *metadata, const char *operation
                           key, FRZ_STR_ARG(value));
 }
 
-static bool is_append(const frz_snapshot *snapshot)
-{
-    for (size_t i = 0; snapshot != NULL && i < snapshot->summary_count; i++) {
-        if (frz_str_equal(snapshot->summary[i].key, FRZ_STR("operation"))) {
-            return frz_str_equal(snapshot->summary[i].value, FRZ_STR("append"));
-        }
-    }
-    return false;
-}
-
 frz_code frz_commit_scope_enter(frz_commit_scope *scope, const frz_commit_attempt *attempt,
                                 const char *operation, frz_error *err)
 {
@@ -57,5 +47,6 @@ bool frz_commit_leaves(const frz_commit_attempt *attempt, const frz_commit_scope
 {
     return scope->isolation == FRZ_ISOLATION_SNAPSHOT &&
            entry->file_sequence_number > scope->base &&
-           is_append(frz_metadata_snapshot(&attempt->table->metadata, entry->snapshot_id));
+           frz_snapshot_is(frz_metadata_snapshot(&attempt->table->metadata, entry->snapshot_id),
+                           "append");
 }

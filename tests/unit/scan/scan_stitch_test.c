@@ -4,6 +4,7 @@
  */
 #include "frazil/column_update.h"
 #include "frazil/scan.h"
+#include "scan/scan_partition.h"
 #include "scan/scan_plan.h"
 #include "unit/maintain/maintain_table.h"
 #include "unit/test_alloc.h"
@@ -537,8 +538,10 @@ static void plan__bounds_of_lineage_columns_prune_only_without_nulls(void **stat
     const frz_type *readable = NULL;
     const frz_expr *expr = NULL;
     frz_bound_expr *filter = NULL;
+    frz_entry_filter *asked = NULL;
     frz_type type = {.id = FRZ_TYPE_STRUCT};
     frz_schema schema = {.type = &type};
+    frz_metadata metadata = {.spec_count = 0};
     fixture_open(&f, state);
     frz_field_stats stats = FRZ_FIELD_STATS_UNKNOWN(FRZ_ID_LAST_UPDATED, frz_field_row_id.type);
     stats.has_lower = stats.has_upper = true;
@@ -550,13 +553,15 @@ static void plan__bounds_of_lineage_columns_prune_only_without_nulls(void **stat
         frz_expr_parse(&f.t.arena, FRZ_STR("_last_updated_sequence_number = 5"), &expr, &f.t.err),
         &f.t.err);
     assert_ok(frz_expr_bind_filter(f.t.env, expr, readable, &filter, &f.t.err), &f.t.err);
+    assert_ok(frz_entry_filter_new(f.t.env, &metadata, &schema, filter, &asked, &f.t.err),
+              &f.t.err);
     stats.null_value_count = 1;
-    assert_true(frz_entry_may_match(&entry, filter));
+    assert_true(frz_entry_filter_may_match(asked, &entry));
     stats.null_value_count = FRZ_STAT_UNKNOWN;
-    assert_true(frz_entry_may_match(&entry, filter));
+    assert_true(frz_entry_filter_may_match(asked, &entry));
     stats.null_value_count = 0;
-    assert_false(frz_entry_may_match(&entry, filter));
-    assert_true(frz_entry_may_match(&entry, NULL));
+    assert_false(frz_entry_filter_may_match(asked, &entry));
+    frz_entry_filter_free(asked);
     frz_bound_expr_free(filter);
     fixture_close(&f);
 }
