@@ -76,6 +76,19 @@ typedef struct used_columns {
     bool *used; /* of the source's */
 } used_columns;
 
+/* Say whose column it is not, and keep the hint at those that there are. */
+static frz_code not_of_source(const update_source *source, frz_str name, frz_error *err)
+{
+    frz_error before = {0};
+    if (err != NULL) {
+        before = *err;
+    }
+    frz_code rc = frz_fail(err, FRZ_E_ARGUMENT, "\"%.*s\" has no column \"%.*s\"",
+                           FRZ_STR_ARG(source->rows.name), FRZ_STR_ARG(name));
+    frz_hint(err, "%s", before.hint);
+    return rc;
+}
+
 static frz_code note_column(void *ctx, frz_str name, frz_error *err)
 {
     used_columns *columns = ctx;
@@ -83,9 +96,7 @@ static frz_code note_column(void *ctx, frz_str name, frz_error *err)
     const frz_field *field = NULL;
     frz_code rc = frz_type_resolve_name(type, name, &field, err);
     if (rc == FRZ_E_NOT_FOUND) {
-        frz_error_reset(err);
-        rc = frz_fail(err, FRZ_E_ARGUMENT, "\"%.*s\" has no column \"%.*s\"",
-                      FRZ_STR_ARG(columns->source->rows.name), FRZ_STR_ARG(name));
+        rc = not_of_source(columns->source, name, err);
     }
     if (rc == FRZ_OK) {
         columns->used[field - type->fields] = true;

@@ -278,7 +278,8 @@ def test_names(table, tmp_path):
     assert scan(table, "--where", "id = 5") == [{"id": 5, "e": 2.5, "n": 2, "name": "NEW"}]
     for sets, where, message in [
             ("e = e", "t.id = s.id", '"e" is a column of the table and of "s"'),
-            ("e = s.zz", "t.id = s.id", '"s" has no column "zz"'),
+            ("e = s.zz", "t.id = s.id", '"s" has no column "zz"\nhint: columns are: id, '),
+            ("e = s.idd", "t.id = s.id", '"s" has no column "idd"\nhint: close names: id'),
             ("e = s.e", "t.id > s.id", "no condition says which row"),
             ("e = s.e", "t.id = s.name", "cannot be compared"),
             ("e = s.name", "t.id = s.id", "cannot be assigned"),
