@@ -31,12 +31,13 @@ static frz_code refuse_value(expr_eval *eval, const expr_node *node, const expr_
     char text[EXPR_VALUE_TEXT], type[80];
     const frz_type *from = node->args[0]->type;
     frz_str column = eval->bound->column;
-    if (frz_type_is_nested(from)) {
+    if (frz_type_is_nested(frz_type_storage(from))) {
         return expr_fail_row(eval, node, i, "a value does not fit",
                              "expected NULL for type unknown, found a %s",
                              from->id == FRZ_TYPE_STRUCT ? "struct"
                              : from->id == FRZ_TYPE_LIST ? "list"
-                                                         : "map");
+                             : from->id == FRZ_TYPE_MAP  ? "map"
+                                                         : "variant");
     }
     frz_value value = frz_value_at(from, &arg->array, i);
     expr_fail_row(eval, node, i, "a value does not fit", "expected NULL for type unknown, found %s",

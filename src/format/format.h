@@ -22,7 +22,8 @@ typedef struct frz_row_range {
 typedef struct frz_batch {
     int64_t first_row;
     struct ArrowArray array; /* a struct */
-    int64_t left_out;        /* of the rows from first_row on, not in the array */
+    int64_t left_out; /* of the rows from first_row on, not in the array; then nobody knows which
+                         row of the file a row of the array is */
 } frz_batch;
 
 /* Rows that need not be in batches and are left out while these are made, column by column, which

@@ -469,12 +469,13 @@ static frz_code clear_by_table(void *ctx, size_t piece, frz_error *err)
 }
 
 /* Have all keys where rows are looked up; table: in the table, whatever else. Several threads may
- * come to that at once. */
-static frz_code get_ready(frz_key_set *set, bool table, frz_error *err)
+ * come to that at once: the first makes it, the others wait, and it waits for none. */
+static frz_code get_ready(frz_key_set *set, bool table, bool *empty, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     bool full = false;
     pthread_mutex_lock(&set->lock);
+    *empty = frz_key_set_is_empty(set);
     if (set->in_parts) {
         FRZ_TRY(key_parts_settle(&set->parts, &full, err));
         FRZ_TRY(full ? leave_parts(set, err) : FRZ_OK);
@@ -492,6 +493,7 @@ frz_code frz_key_set_clear(frz_key_set *set, const frz_key_column *columns, int6
 {
     frz_code rc = FRZ_OK;
     int64_t done = 0;
+    bool empty = false;
     clearing c = {.l = {.found = clear_deleted,
                         .set = set,
                         .columns = columns,
@@ -499,8 +501,8 @@ frz_code frz_key_set_clear(frz_key_set *set, const frz_key_column *columns, int6
                         .bits = bits},
                   .rows = rows,
                   .step = FRZ_MAX(rows, 1)};
-    FRZ_TRY(get_ready(set, false, err));
-    if (frz_key_set_is_empty(set)) {
+    FRZ_TRY(get_ready(set, false, &empty, err));
+    if (empty) {
         return FRZ_OK;
     }
     if (frz_is_shared(set->env, (double)rows * ROW_BYTES)) {
@@ -514,7 +516,7 @@ frz_code frz_key_set_clear(frz_key_set *set, const frz_key_column *columns, int6
         done += c.done[i];
     }
     if (done < rows) {
-        FRZ_TRY(get_ready(set, true, err));
+        FRZ_TRY(get_ready(set, true, &empty, err));
         FRZ_TRY(frz_parallel(set->env, pieces, clear_by_table, &c, err));
     }
 out:

@@ -273,7 +273,7 @@ static frz_code align_parts(frz_stitch *stitch, frz_error *err)
     if (stitch->max_rows >= LEAST_CUT) {
         FRZ_TRY(share_ranges(stitch, stitch->max_rows, err));
     }
-    for (size_t i = 0; i < stitch->range_count; i++) {
+    for (size_t i = 0; i < stitch->range_count && batches > 1; i++) {
         longest = FRZ_MAX(longest, stitch->ranges[i].end - stitch->ranges[i].start);
     }
     stitch->small_rows = FRZ_MIN(longest, stitch->max_rows) * batches;

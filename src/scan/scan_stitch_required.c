@@ -23,9 +23,11 @@ typedef struct slots {
                             slots are rows */
 } slots;
 
+/* Where rows were left out, these were the deleted ones, and the numbers of others are too low. */
 static bool is_deleted(const required_check *c, int64_t row)
 {
-    return c->stitch->deleted != NULL && frz_positions_has(c->stitch->deleted, row);
+    return c->stitch->deleted != NULL && !frz_stitch_thins(c->stitch) &&
+           frz_positions_has(c->stitch->deleted, row);
 }
 
 static frz_code check_slots(const required_check *c, const slots *s);
@@ -42,9 +44,10 @@ static frz_code check_values(const required_check *c, const slots *s)
                       (s->rows == NULL || s->rows[i] >= 0);
         if (around && frz_is_null(s->array, s->first + i) && !is_deleted(c, row)) {
             return frz_fail(c->err, FRZ_E_CORRUPT,
-                            "%.*s: required column \"%.*s\" (field id %d) is null in row %lld",
+                            "%.*s: required column \"%.*s\" (field id %d) is null in row %lld%s",
                             FRZ_STR_ARG(stitch_location(c->stitch)), FRZ_STR_ARG(s->field->name),
-                            s->field->id, (long long)row);
+                            s->field->id, (long long)row,
+                            frz_stitch_thins(c->stitch) ? " or a later one" : "");
         }
     }
     return FRZ_OK;

@@ -474,15 +474,11 @@ static frz_code read_column(parquet_cursor *c, parquet_cursor_column *column, fr
     return read_nested(c, column, c->batch_rows, err);
 }
 
-frz_code parquet_cursor_take(const frz_env *env, parquet_cursor_column *column, int64_t n,
-                             struct ArrowArray *out, frz_error *err)
+frz_code parquet_cursor_cut(const frz_env *env, parquet_cursor_column *column, int64_t n,
+                            struct ArrowArray *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     struct ArrowArray rest = {0};
-    if (column->pending.length == n) {
-        frz_array_move(&column->pending, out);
-        return FRZ_OK;
-    }
     FRZ_TRY(frz_array_slice(env, &column->pending, n, column->pending.length - n, &rest, err));
     FRZ_TRY(frz_array_slice(env, &column->pending, 0, n, out, err));
     frz_array_release(&column->pending);
@@ -490,6 +486,16 @@ frz_code parquet_cursor_take(const frz_env *env, parquet_cursor_column *column, 
 out:
     frz_array_release(&rest);
     return rc;
+}
+
+frz_code parquet_cursor_take(const frz_env *env, parquet_cursor_column *column, int64_t n,
+                             struct ArrowArray *out, frz_error *err)
+{
+    if (column->pending.length == n) {
+        frz_array_move(&column->pending, out);
+        return FRZ_OK;
+    }
+    return parquet_cursor_cut(env, column, n, out, err);
 }
 
 static frz_code make_batch(parquet_cursor *c, int64_t n, struct ArrowArray *out, frz_error *err)

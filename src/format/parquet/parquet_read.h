@@ -579,8 +579,11 @@ frz_code parquet_thin_begin(parquet_cursor *c, frz_error *err);
 frz_code parquet_thin_column(parquet_cursor *c, parquet_cursor_column *column, frz_error *err);
 /* A batch of the first rows; what columns have beyond stays. */
 frz_code parquet_thin_take(parquet_cursor *c, int64_t rows, frz_batch *out, frz_error *err);
-/* The first n pending rows of a column; the rest stays (parquet_cursor.c). */
+/* The first n pending rows of a column; the rest stays, if there is any (parquet_cursor.c). */
 frz_code parquet_cursor_take(const frz_env *env, parquet_cursor_column *column, int64_t n,
                              struct ArrowArray *out, frz_error *err);
+/* The same, but the rest stays also if it has no rows. */
+frz_code parquet_cursor_cut(const frz_env *env, parquet_cursor_column *column, int64_t n,
+                            struct ArrowArray *out, frz_error *err);
 
 #endif

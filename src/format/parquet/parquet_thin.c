@@ -30,6 +30,7 @@ void parquet_thin_init(parquet_cursor *c, const frz_thinning *how)
 {
     c->thin.how = how;
     for (size_t i = 0; how != NULL && i < how->column_count; i++) {
+        assert(how->columns[i] < c->column_count);
         c->columns[how->columns[i]].early = true;
     }
     put_in_order(c);
@@ -152,6 +153,9 @@ static frz_code take_column(parquet_cursor *c, parquet_cursor_column *column,
 {
     frz_code rc = FRZ_OK;
     struct ArrowArray rows = {0};
+    if (column->thinned && first->length < c->thin.rows) { /* it is asked again for the others */
+        return parquet_cursor_cut(c->env, column, first->selected, out, err);
+    }
     if (column->thinned) {
         return parquet_cursor_take(c->env, column, first->selected, out, err);
     }

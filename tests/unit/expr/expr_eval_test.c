@@ -485,6 +485,43 @@ static void assign__required_column_takes_no_null(void **state)
     test_batch_reset(&batch);
 }
 
+/* Variants are stored as structs. */
+static void assign__unknown_column_takes_no_variant(void **state)
+{
+    static const frz_type variant = {.id = FRZ_TYPE_VARIANT};
+    static const frz_field column = {.id = 1, .name = FRZ_STR("v"), .type = &variant};
+    static const frz_type type = {.id = FRZ_TYPE_STRUCT, .fields = &column, .field_count = 1};
+    const frz_field nothing = {
+        .id = 2, .name = FRZ_STR("n"), .type = frz_type_primitive(FRZ_TYPE_UNKNOWN)};
+    const frz_env *env = *state;
+    const frz_type *storage = frz_type_storage(&variant);
+    const frz_field stored = {.id = 1, .name = FRZ_STR("v"), .type = storage};
+    const frz_type row = {.id = FRZ_TYPE_STRUCT, .fields = &stored, .field_count = 1};
+    frz_error err = {0};
+    frz_arena arena;
+    const frz_expr *expr = NULL;
+    frz_bound_expr *bound = NULL;
+    frz_builder *builder = NULL;
+    struct ArrowArray batch, array = {0};
+    frz_arena_init(&arena, env, FRZ_ARENA_NO_LIMIT);
+    assert_ok(frz_builder_new(env, &row, &builder, &err), &err);
+    frz_builder *value = frz_builder_child(builder, 0);
+    for (size_t i = 0; i < storage->field_count; i++) {
+        assert_ok(frz_builder_bytes(frz_builder_child(value, i), FRZ_STR("\1"), &err), &err);
+    }
+    assert_ok(frz_builder_end(value, &err), &err);
+    assert_ok(frz_builder_end(builder, &err), &err);
+    assert_ok(frz_builder_finish(builder, &batch, &err), &err);
+    assert_ok(frz_expr_parse(&arena, FRZ_STR("v"), &expr, &err), &err);
+    assert_ok(frz_expr_bind_assign(env, expr, &type, &nothing, &bound, &err), &err);
+    assert_fails(frz_expr_eval(bound, &type, &batch, 0, NULL, &array, &err), &err, FRZ_E_ARGUMENT,
+                 "expected NULL for type unknown, found a variant");
+    frz_array_release(&batch);
+    frz_bound_expr_free(bound);
+    frz_builder_free(builder);
+    frz_arena_reset(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -503,6 +540,7 @@ int main(void)
         TEST_WITH_ENV(select__counts_true_rows_only),
         TEST_WITH_ENV(assign__loses_nothing),
         TEST_WITH_ENV(assign__required_column_takes_no_null),
+        TEST_WITH_ENV(assign__unknown_column_takes_no_variant),
     };
     return cmocka_run_group_tests_name("expr_eval", tests, NULL, NULL);
 }

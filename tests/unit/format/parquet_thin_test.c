@@ -7,8 +7,10 @@
 
 /* ---- which rows are kept ---- */
 
-#define RULES 4
-#define NONE_OF 3000 /* the first rows, with the last rule */
+#define RULES 5
+#define FIRST_RULE 3
+#define FIRST_OF 4600 /* only they, with the rule before */
+#define NONE_OF 3000  /* the first rows, with the last rule */
 
 /* Rules by which rows are chosen, from a number that is anything. */
 static bool keeps(int rule, int64_t row, uint64_t anything)
@@ -20,6 +22,8 @@ static bool keeps(int rule, int64_t row, uint64_t anything)
         return anything % 3 == 0;
     case 2:
         return true;
+    case FIRST_RULE:
+        return row < FIRST_OF;
     default:
         return row >= NONE_OF && anything % 2 == 0;
     }
@@ -143,12 +147,14 @@ static const chooser choosers[] = {
 
 static void check_file(const made_file *f, outcome *whole, outcome *thinned)
 {
-    for (size_t i = 0; i < FRZ_ARRAY_COUNT(readings) * FRZ_ARRAY_COUNT(choosers); i++) {
-        size_t which = i / FRZ_ARRAY_COUNT(readings);
+    for (size_t i = 0; i < FRZ_ARRAY_COUNT(readings) * FRZ_ARRAY_COUNT(choosers) * 2; i++) {
+        size_t which = i / FRZ_ARRAY_COUNT(readings) % FRZ_ARRAY_COUNT(choosers);
         const reading *r = &readings[i % FRZ_ARRAY_COUNT(readings)];
         chooser c = choosers[which];
         c.type = &f->type;
-        c.rule = (int)((i + which) % RULES);
+        c.rule = i < FRZ_ARRAY_COUNT(readings) * FRZ_ARRAY_COUNT(choosers)
+                     ? FIRST_RULE
+                     : (int)((i + which) % RULES);
         for (size_t w = 0; w < FRZ_ARRAY_COUNT(ways); w++) {
             size_t tasks = 0;
             frz_env *env = env_of(ways[w], NULL, &tasks);
@@ -186,10 +192,8 @@ static void thin__batches_have_the_rows_that_are_kept(void **state)
 }
 
 /* Values become so large within a row group that their columns end before the batch does. */
-static void thin__columns_may_come_short(void **state)
+static void make_growing_file(made_file *f, size_t columns, int64_t small, int64_t large)
 {
-    outcome *whole = malloc(2 * sizeof *whole);
-    made_file f = {0};
     frz_error err = {0};
     struct ArrowArray parts[2], batch;
     frz_env *env = env_of(1, NULL, NULL);
@@ -197,20 +201,27 @@ static void thin__columns_may_come_short(void **state)
                                       .codec = FRZ_PARQUET_ZSTD,
                                       .page_version = 1,
                                       .page_bytes = 20000,
-                                      .group_rows = 5000};
-    (void)state;
-    assert_non_null(whole);
-    made_begin(&f, 8, 6);
+                                      .group_rows = small + large};
+    made_begin(f, columns, 6);
     for (int i = 0; i < 2; i++) {
-        f.long_lists = i == 1;
-        make_batch(&f, env, i == 0 ? 4500 : 500, &parts[i]);
+        f->long_lists = i == 1;
+        make_batch(f, env, i == 0 ? small : large, &parts[i]);
     }
-    assert_ok(frz_array_concat(env, &f.type, parts, 2, &batch, &err), &err);
-    assert_ok(made_write(&f, env, &batch, 1, &opts, &err), &err);
+    assert_ok(frz_array_concat(env, &f->type, parts, 2, &batch, &err), &err);
+    assert_ok(made_write(f, env, &batch, 1, &opts, &err), &err);
     frz_array_release(&batch);
     frz_array_release(&parts[0]);
     frz_array_release(&parts[1]);
     end_env(env);
+}
+
+static void thin__columns_may_come_short(void **state)
+{
+    outcome *whole = malloc(2 * sizeof *whole);
+    made_file f = {0};
+    (void)state;
+    assert_non_null(whole);
+    make_growing_file(&f, 8, 4500, 500);
     check_file(&f, whole, whole + 1);
     remove_file(&f);
     free(whole);
@@ -220,12 +231,10 @@ static void thin__every_failing_allocation_is_reported(void **state)
 {
     made_file f = {0};
     outcome *o = malloc(sizeof *o);
-    frz_parquet_write_options opts = {
-        .struct_size = sizeof opts, .page_version = 1, .page_bytes = 50000, .group_rows = 2000};
-    const reading r = {.max_bytes = 100000};
+    const reading r = {.max_bytes = 200000};
     (void)state;
     assert_non_null(o);
-    make_file(&f, 6, 6, 3000, &opts);
+    make_growing_file(&f, 6, 4500, 500);
     for (uint64_t n = 1;; n += 1 + n / 30) {
         test_allocator allocator = {0};
         chooser c = {.type = &f.type, .columns = {4}, .count = 1};

@@ -547,6 +547,48 @@ static void keys__without_vector_instructions_are_the_same(void **state)
     keys__random_sets_do_what_a_list_does(state);
 }
 
+/* Rows far from each other, so that each task may be the one that makes the table. */
+#define FAR_ROWS 512
+
+typedef struct many_clearing {
+    frz_key_set *set;
+    key_rows *rows;
+    uint8_t bits[8][FAR_ROWS / 8 + 8];
+} many_clearing;
+
+static frz_code clear_once(void *ctx, size_t i, frz_error *err)
+{
+    many_clearing *m = ctx;
+    memset(m->bits[i], 0xff, sizeof m->bits[i]);
+    return frz_key_set_clear(m->set, m->rows->columns, FAR_ROWS, 1, m->bits[i], err);
+}
+
+static void keys__are_looked_up_by_several_threads_at_once(void **state)
+{
+    static int64_t values[FAR_ROWS], keys[FAR_ROWS];
+    frz_error err = {0};
+    key_rows r, d;
+    many_clearing m = {.rows = &r};
+    for (int64_t i = 0; i < FAR_ROWS; i++) {
+        values[i] = (i * 7 % FAR_ROWS) << 32;
+        keys[i] = (i * 2) << 32;
+    }
+    init_longs(&r, *state, values, FAR_ROWS);
+    init_longs(&d, *state, keys, FAR_ROWS);
+    for (int run = 0; run < 20; run++) {
+        assert_ok(new_set(*state, &r, &m.set, &err), &err);
+        assert_ok(frz_key_set_add(m.set, d.columns, FAR_ROWS, 2, &err), &err);
+        assert_ok(frz_parallel(*state, 8, clear_once, &m, &err), &err);
+        for (int64_t i = 0; i < 8 * FAR_ROWS; i++) {
+            int64_t row = i % FAR_ROWS;
+            assert_int_equal(frz_bit_get(m.bits[i / FAR_ROWS], row), values[row] >> 32 & 1);
+        }
+        frz_key_set_free(m.set);
+    }
+    reset_rows(&d, *state);
+    reset_rows(&r, *state);
+}
+
 static frz_code scenario_keys(const frz_env *env, frz_error *err)
 {
     static const char *const types[] = {"long", "string"};
@@ -594,6 +636,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST_WITH_THREADS(keys__random_sets_do_what_a_list_does),
         TEST_WITH_THREADS(keys__whole_numbers_of_several_files),
+        TEST_WITH_THREADS(keys__are_looked_up_by_several_threads_at_once),
         TEST_WITH_ENV(keys__null_equals_null_alone),
         TEST_WITH_ENV(keys__a_null_in_one_column_is_no_wildcard),
         TEST_WITH_ENV(keys__floats_are_equal_by_their_bits_and_all_nans),

@@ -615,6 +615,42 @@ static void stitch__a_required_field_must_not_be_null(void **state)
     fixture_close(&f);
 }
 
+static frz_code leave_first_out(void *ctx, const frz_batch *batch, uint8_t *bits, frz_error *err)
+{
+    (void)ctx;
+    (void)err;
+    if (batch->first_row == 0) {
+        frz_bit_clear(bits, 0);
+    }
+    return FRZ_OK;
+}
+
+/* The numbers of rows that are left are not those of rows that are deleted. */
+static void stitch__a_required_field_must_not_be_null_where_rows_are_left_out(void **state)
+{
+    fixture f;
+    fixture_open(&f, state);
+    const frz_type *type = NULL;
+    frz_stitch *stitch = NULL;
+    frz_batch batch = {0};
+    frz_positions *deleted = NULL;
+    const int64_t first = 0;
+    const frz_thinning thinning = {.choose = leave_first_out};
+    const frz_field fields[] = {NEEDED(2, "a")};
+    set_base(&f, 3, COLUMNS({LONG(2, "a"), "1 null 3"}), 0);
+    assert_ok(frz_positions_of(f.t.env, &first, 1, &deleted, &f.t.err), &f.t.err);
+    assert_ok(frz_type_struct_of(&f.t.arena, fields, 1, &type, &f.t.err), &f.t.err);
+    const frz_stitch_request request = {
+        .projection = type, .with_deleted = true, .deleted = deleted, .thinning = &thinning};
+    assert_ok(frz_stitch_open(&f.table, &f.entry, &request, &stitch, &f.t.err), &f.t.err);
+    assert_true(frz_stitch_thins(stitch));
+    assert_fails(frz_stitch_next(stitch, &batch, &f.t.err), &f.t.err, FRZ_E_CORRUPT,
+                 "is null in row 0 or a later one");
+    frz_stitch_close(stitch);
+    frz_positions_free(deleted);
+    fixture_close(&f);
+}
+
 static void stitch__deletion_vectors_are_not_ignored(void **state)
 {
     fixture f;
@@ -1027,6 +1063,7 @@ int main(void)
         TEST_WITH_ENV(stitch__row_counts_must_agree),
         TEST_WITH_ENV(stitch__a_listed_field_must_be_stored),
         TEST_WITH_ENV(stitch__a_required_field_must_not_be_null),
+        TEST_WITH_ENV(stitch__a_required_field_must_not_be_null_where_rows_are_left_out),
         TEST_WITH_ENV(stitch__deletion_vectors_are_not_ignored),
         TEST_WITH_ENV(stitch__files_without_ids_need_a_mapping),
         TEST_WITH_ENV(struct__the_file_that_lists_it_provides_all_of_it),
