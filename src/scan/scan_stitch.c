@@ -292,9 +292,13 @@ static frz_data_reader *first_reader(const frz_stitch *stitch)
     return i < stitch->part_count ? stitch->parts[i].reader : NULL;
 }
 
-/* Rows are left out where one file has all columns, so that no other is to keep step. */
+/* Rows are left out where one file has all columns, so that no other is to keep step. Numbers of
+ * rows, which lineage columns are made of, are lost. */
 static const frz_thinning *thinning_of(const frz_stitch *stitch, const stitch_part *part)
 {
+    for (size_t i = 0; i < stitch->projection->field_count; i++) {
+        assert(stitch->thinning == NULL || !stitch_is_lineage(stitch->projection->fields[i].id));
+    }
     bool alone =
         stitch->part_count == 1 && part->projection->field_count == stitch->projection->field_count;
     return alone ? stitch->thinning : NULL;

@@ -227,30 +227,31 @@ static void thin__columns_may_come_short(void **state)
     free(whole);
 }
 
+typedef struct thin_reading {
+    const made_file *file;
+    outcome out;
+} thin_reading;
+
+static frz_code read_thinned(void *ctx, const frz_env *env)
+{
+    thin_reading *t = ctx;
+    chooser c = {.type = &t->file->type, .columns = {4}, .count = 1};
+    const reading r = {.max_bytes = 200000};
+    read_with(env, t->file, &c, &r, true, &t->out);
+    return t->out.rc;
+}
+
 static void thin__every_failing_allocation_is_reported(void **state)
 {
     made_file f = {0};
-    outcome *o = malloc(sizeof *o);
-    const reading r = {.max_bytes = 200000};
+    thin_reading *t = malloc(sizeof *t);
     (void)state;
-    assert_non_null(o);
+    assert_non_null(t);
     make_growing_file(&f, 6, 4500, 500);
-    for (uint64_t n = 1;; n += 1 + n / 30) {
-        test_allocator allocator = {0};
-        chooser c = {.type = &f.type, .columns = {4}, .count = 1};
-        frz_env *env = env_of(3, &allocator, NULL);
-        allocator.calls = 0;
-        allocator.fail_at = n;
-        read_with(env, &f, &c, &r, true, o);
-        end_env(env);
-        if (allocator.calls < n) {
-            assert_int_equal(o->rc, FRZ_END);
-            break;
-        }
-        assert_int_equal(o->rc, FRZ_E_NOMEM);
-    }
+    t->file = &f;
+    fail_allocations(read_thinned, t, FRZ_END);
     remove_file(&f);
-    free(o);
+    free(t);
 }
 
 int main(void)

@@ -53,6 +53,26 @@ static inline void end_env(frz_env *env)
     assert_int_equal(counters.bytes_allocated, 0);
 }
 
+/* Fail allocations one after the other, with several threads: each time the task says so, and
+ * nothing leaks. done: what it returns when all goes well. */
+static inline void fail_allocations(frz_code (*task)(void *ctx, const frz_env *env), void *ctx,
+                                    frz_code done)
+{
+    for (uint64_t n = 1;; n += 1 + n / 30) {
+        test_allocator allocator = {0};
+        frz_env *env = env_of(3, &allocator, NULL);
+        allocator.calls = 0;
+        allocator.fail_at = n;
+        frz_code rc = task(ctx, env);
+        end_env(env);
+        if (allocator.calls < n) {
+            assert_int_equal(rc, done);
+            break;
+        }
+        assert_int_equal(rc, FRZ_E_NOMEM);
+    }
+}
+
 /* ---- files ---- */
 
 static const frz_type t_long = {.id = FRZ_TYPE_LONG};

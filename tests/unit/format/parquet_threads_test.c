@@ -207,12 +207,25 @@ static void threads__do_not_change_failures(void **state)
     free(o);
 }
 
+typedef struct whole_reading {
+    const made_file *file;
+    outcome out;
+} whole_reading;
+
+static frz_code read_whole(void *ctx, const frz_env *env)
+{
+    whole_reading *w = ctx;
+    const reading r = {.count = w->file->type.field_count};
+    read_with(env, w->file->path, &w->file->type, &r, &w->out);
+    return w->out.rc;
+}
+
 static void threads__every_failing_allocation_is_reported(void **state)
 {
     static const size_t column_counts[] = {40, 2};
-    outcome *o = malloc(sizeof *o);
+    whole_reading *w = malloc(sizeof *w);
     (void)state;
-    assert_non_null(o);
+    assert_non_null(w);
     for (size_t k = 0; k < FRZ_ARRAY_COUNT(column_counts); k++) {
         made_file f = {0};
         frz_parquet_write_options opts = {.struct_size = sizeof opts,
@@ -221,23 +234,11 @@ static void threads__every_failing_allocation_is_reported(void **state)
                                           .page_bytes = 50000,
                                           .group_rows = k == 0 ? 2000 : 40000};
         make_file(&f, column_counts[k], 6, k == 0 ? 3000 : 100000, &opts);
-        reading r = {.count = column_counts[k]};
-        for (uint64_t n = 1;; n += 1 + n / 30) {
-            test_allocator allocator = {0};
-            frz_env *env = env_of(3, &allocator, NULL);
-            allocator.calls = 0;
-            allocator.fail_at = n;
-            read_with(env, f.path, &f.type, &r, o);
-            end_env(env);
-            if (allocator.calls < n) {
-                assert_int_equal(o->rc, FRZ_END);
-                break;
-            }
-            assert_int_equal(o->rc, FRZ_E_NOMEM);
-        }
+        w->file = &f;
+        fail_allocations(read_whole, w, FRZ_END);
         remove_file(&f);
     }
-    free(o);
+    free(w);
 }
 
 /* A reader that is closed early has read ahead. */
