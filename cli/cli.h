@@ -333,7 +333,8 @@ typedef enum cli_option_id {
     CLI_OPTION_COLUMNS_ONLY,
     CLI_OPTION_POLICY,
     CLI_OPTION_SET,
-    CLI_OPTION_RESULTS
+    CLI_OPTION_RESULTS,
+    CLI_OPTION_SOURCE_NAME
 } cli_option_id;
 
 /* Lists of options end with a NULL name. */
@@ -410,6 +411,15 @@ typedef struct cli_names {
 
 frz_code cli_names_read(const char *text, cli_names *out, frz_error *err);
 void cli_names_reset(cli_names *list);
+
+/* What --from says, in the words of the library; neither files nor a table without it. */
+typedef struct cli_source {
+    const char **files;
+    frz_row_source rows;
+} cli_source;
+
+frz_code cli_source_read(const cli_args *args, cli_source *out, frz_error *err);
+void cli_source_reset(cli_source *source);
 
 void cli_help_main(cli_text *text);
 void cli_help_command(cli_text *text, const cli_command *command);

@@ -3,7 +3,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli.h"
 
@@ -12,8 +11,7 @@
 /* What is asked for, in the words of the library. */
 typedef struct update_request {
     cli_names columns, keys;
-    const char **files;
-    frz_row_source source;
+    cli_source source;
     bool by_position;
     cli_text *texts; /* of the assignments */
     frz_assignment *assignments;
@@ -27,7 +25,7 @@ static void request_reset(update_request *request)
     }
     free(request->texts);
     free(request->assignments);
-    free(request->files);
+    cli_source_reset(&request->source);
     cli_text_reset(&request->where);
     cli_names_reset(&request->columns);
     cli_names_reset(&request->keys);
@@ -54,37 +52,15 @@ static void append_column(cli_text *text, const char *table, const char *column)
 
 /* ---- where the values come from ---- */
 
-/* A file that is there, or the name of a table. */
-static bool names_file(const char *from)
-{
-    return access(from, F_OK) == 0 || strchr(from, '/') != NULL;
-}
-
+/* They are called by what --from says. */
 static frz_code read_source(const cli_args *args, update_request *request, frz_error *err)
 {
-    size_t count = cli_args_count(args, CLI_OPTION_FROM), at = 0;
-    request->source = (frz_row_source)FRZ_ROW_SOURCE_INIT;
-    request->source.name = cli_args_value(args, CLI_OPTION_FROM);
-    if (count == 0) {
-        return cli_fail(err, FRZ_E_ARGUMENT,
-                        "--from is missing: a file or a table with the values");
-    }
-    if (count == 1 && !names_file(request->source.name)) {
-        request->source.table = request->source.name;
-        return FRZ_OK;
-    }
-    request->files = calloc(count, sizeof *request->files);
-    if (request->files == NULL) {
-        return cli_fail(err, FRZ_E_NOMEM, "out of memory for %zu files", count);
-    }
-    for (size_t i = 0; i < args->given_count; i++) {
-        if (args->given[i].id == CLI_OPTION_FROM) {
-            request->files[at++] = args->given[i].value;
-        }
-    }
-    request->source.files = request->files;
-    request->source.file_count = count;
-    return cli_check_files(request->files, count, err);
+    frz_code rc = cli_source_read(args, &request->source, err);
+    request->source.rows.name = cli_args_value(args, CLI_OPTION_FROM);
+    return rc == FRZ_OK && request->source.rows.name == NULL
+               ? cli_fail(err, FRZ_E_ARGUMENT,
+                          "--from is missing: a file or a table with the values")
+               : rc;
 }
 
 /* ---- which row gets which ---- */
@@ -93,7 +69,7 @@ static frz_code read_keys(const cli_args *args, const char *table, update_reques
                           frz_error *err)
 {
     const char *by = cli_args_value(args, CLI_OPTION_BY);
-    const char *source = request->source.name;
+    const char *source = request->source.rows.name;
     if (by == NULL) {
         return cli_fail(err, FRZ_E_ARGUMENT, "--by is missing: position, row-id or key columns");
     }
@@ -128,7 +104,7 @@ static frz_code read_columns(const cli_args *args, update_request *request, frz_
     }
     for (size_t i = 0; i < request->columns.count; i++) {
         const char *column = request->columns.names[i];
-        append_column(&request->texts[i], request->source.name, column);
+        append_column(&request->texts[i], request->source.rows.name, column);
         request->assignments[i] = (frz_assignment){column, cli_text_c(&request->texts[i])};
         if (request->assignments[i].expression == NULL) {
             return cli_fail(err, FRZ_E_NOMEM, "out of memory for column %s", column);
@@ -160,14 +136,14 @@ static frz_code update_run(cli_context *context, frz_error *err)
     CLI_TRY(cli_open_catalog(context, false, err));
     if (request.by_position) {
         CLI_TRY(frz_update_columns_by_position(context->catalog, table, request.assignments,
-                                               request.columns.count, &request.source, &report,
+                                               request.columns.count, &request.source.rows, &report,
                                                err));
     } else {
         const char *where = cli_text_c(&request.where);
         CLI_TRY(where == NULL ? cli_fail(err, FRZ_E_NOMEM, "out of memory for the keys")
                               : frz_update_columns_from(context->catalog, table, table,
                                                         request.assignments, request.columns.count,
-                                                        &request.source, where, &report, err));
+                                                        &request.source.rows, where, &report, err));
     }
     cli_report_print(context, "update", table, &report);
 out:

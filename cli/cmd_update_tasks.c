@@ -69,6 +69,18 @@ static frz_code assignments_read(const cli_args *args, assignments *out, frz_err
     return out->count > 0 ? FRZ_OK : cli_fail(err, FRZ_E_ARGUMENT, "expected --set at least once");
 }
 
+static frz_code read_source(const cli_args *args, cli_source *source, frz_update_plan_options *out,
+                            frz_error *err)
+{
+    const char *name = cli_args_value(args, CLI_OPTION_SOURCE_NAME);
+    frz_code rc = cli_source_read(args, source, err);
+    source->rows.name = name;
+    out->source = cli_args_count(args, CLI_OPTION_FROM) > 0 ? &source->rows : NULL;
+    return rc == FRZ_OK && name != NULL && out->source == NULL
+               ? cli_fail(err, FRZ_E_ARGUMENT, "--source-name is of use only with --from")
+               : rc;
+}
+
 static frz_code read_options(const cli_args *args, cli_text *results, frz_update_plan_options *out,
                              frz_error *err)
 {
@@ -110,8 +122,10 @@ static frz_code update_plan_run(cli_context *context, frz_error *err)
     frz_update_plan_options options = FRZ_UPDATE_PLAN_OPTIONS_INIT;
     frz_update_plan *plan = NULL;
     assignments set = {0};
+    cli_source source = {0};
     cli_text results = {0};
     CLI_TRY(assignments_read(context->args, &set, err));
+    CLI_TRY(read_source(context->args, &source, &options, err));
     CLI_TRY(read_options(context->args, &results, &options, err));
     CLI_TRY(cli_open_table(context, err));
     CLI_TRY(frz_update_plan_open(context->table, set.list, set.count,
@@ -121,13 +135,19 @@ static frz_code update_plan_run(cli_context *context, frz_error *err)
 out:
     frz_update_plan_close(plan);
     assignments_reset(&set);
+    cli_source_reset(&source);
     cli_text_reset(&results);
     return rc;
 }
 
 static const cli_option update_plan_options[] = {
     {CLI_OPTION_SET, 0, "set", "COLUMN=EXPRESSION", "what to update; once for each column"},
-    {CLI_OPTION_WHERE, 0, "where", "CONDITION", "update rows for which this is true"},
+    {CLI_OPTION_FROM, 0, "from", "FILE",
+     "Parquet, Arrow or Avro file that values come from; files may be several"},
+    {CLI_OPTION_SOURCE_NAME, 0, "source-name", "NAME",
+     "what expressions call the rows of --from; default: source"},
+    {CLI_OPTION_WHERE, 0, "where", "CONDITION",
+     "update rows for which this is true; with --from, also which row of it belongs to a row"},
     {CLI_OPTION_RESULTS, 0, "results", "FILE",
      "leave out what these results have done; may be given several times"},
     {CLI_OPTION_SPLIT_SIZE, 0, "split-size", "BYTES",
@@ -140,18 +160,23 @@ static const cli_option update_plan_options[] = {
 const cli_command cmd_update_plan = {
     .name = "update-plan",
     .usage = "TABLE --set COLUMN=EXPRESSION... [--where CONDITION]\n"
+             "                          [--from FILE... [--source-name NAME]]\n"
              "                          [--results FILE]... [--split-size BYTES]\n"
              "                          [--open-file-cost BYTES]",
     .summary = "cut a column update into tasks for any scheduler",
     .text = "Prints tasks, one line of JSON each. frazil update-task runs one, anywhere where the\n"
             "table's files can be reached, and prints its result; frazil update-commit takes the\n"
             "results of all of them. When others changed the table meanwhile, so that the commit\n"
-            "conflicts, a plan with --results has tasks for the data files concerned only.\n",
+            "conflicts, a plan with --results has tasks for the data files concerned only.\n"
+            "With --from it is UPDATE ... FROM: each task reads these files, which have to be\n"
+            "where they are when it runs.\n",
     .example =
         "  frazil update-plan db.wide --set \"c_1=c_1 + 1\" --where \"id % 10 = 0\" > tasks\n"
         "  xargs -d '\\n' -n 1 -P 8 sh -c 'echo \"$0\" | frazil update-task' \\\n"
         "      < tasks > results\n"
-        "  frazil update-commit db.wide results\n",
+        "  frazil update-commit db.wide results\n"
+        "  frazil update-plan db.wide --set \"score=s.score\" --from scores.parquet \\\n"
+        "      --source-name s --where \"wide.id = s.id\" > tasks\n",
     .options = update_plan_options,
     .flags = CLI_TAKES_TABLE | CLI_WRITES,
     .min_words = 1,

@@ -1,8 +1,9 @@
 /*
  * fuzz: a task of an update, and results. The same bytes are run as a task, whose table is there
- * but none of its files are, and read as results by a plan of the same table.
+ * but none of its files are, and read as results by a plan of the same table and as a commit does.
+ * The only file that can be a source is the table's metadata.
  */
-#include "frazil/update_task.h"
+#include "column_update/column_update_task.h"
 #include "fuzz_manifest.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -31,6 +32,16 @@ static void read_results(frz_table *table, const uint8_t *data, size_t size)
     frz_update_plan_close(plan);
 }
 
+/* Of any statement, which they tell themselves. */
+static void read_as_commit(const frz_table *table, const uint8_t *data, size_t size)
+{
+    update_job job;
+    update_job_init(&job, table->env);
+    job.apart = true;
+    (void)update_job_read(&job, table, NULL, (frz_str){(const char *)data, size}, NULL);
+    update_job_reset(&job);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char text[FUZZ_DOCUMENT_MOST];
@@ -43,6 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     }
     read_results(table, data, size);
+    read_as_commit(table, data, size);
     frz_table_unref(table);
     fuzz_env_free(env);
     return 0;

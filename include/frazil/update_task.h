@@ -1,7 +1,7 @@
 /**
  * Column updates in three steps, for any scheduler: a plan cuts an update into tasks, each task is
  * run where there is room and leaves a result, and one commit takes all results. Tasks and results
- * are lines of JSON (docs/formats/tasks.md).
+ * are lines of JSON (docs/formats/tasks.md). Values may come from files, which every task reads.
  *
  * Nothing is visible before the commit. The column files of results that are never committed are
  * files that nothing refers to, as those of a killed writer are.
@@ -25,23 +25,29 @@ typedef struct frz_update_plan_options {
     size_t results_len;      /**< of so many bytes */
     int64_t target_bytes;    /**< as in frz_plan_options; a data file is never split */
     int64_t open_file_bytes; /**< the same */
+    /** Values from outside, as in frz_update_columns_from(). Only files can be opened where a task
+     * runs, so these it has to be; where says which row of them a row of the table has, by keys or
+     * by _row_id. memory_bytes is of no account: a task goes by FRZ_JOIN_MEMORY. NULL: none */
+    const frz_row_source *source;
+    const char *name; /**< with a source, what expressions call the table; NULL: its own name */
 } frz_update_plan_options;
 
 #define FRZ_UPDATE_PLAN_OPTIONS_INIT                                                               \
     {                                                                                              \
-        sizeof(frz_update_plan_options), 0, 0, 0, 0                                                \
+        sizeof(frz_update_plan_options), 0, 0, 0, 0, 0, 0                                          \
     }
 
 /**
- * Plan an update of the table's current version, as frz_update_columns() would do it.
+ * Plan an update of the table's current version, as frz_update_columns() would do it, or with a
+ * source frz_update_columns_from().
  *
  * @param table  of a catalog; kept by the plan
  * @param where  SQL expression; NULL updates every row
  * @param opts   NULL: all defaults
  * @param out    receives the plan; free with frz_update_plan_close()
- * @return FRZ_OK; FRZ_E_ARGUMENT for expressions that do not bind, and for results of another
- *         update; FRZ_E_UNSUPPORTED for a table of a format version below 4; FRZ_E_CORRUPT for a
- *         result that is none
+ * @return FRZ_OK; FRZ_E_ARGUMENT for expressions that do not bind, for a source that is not files,
+ *         and for results of another update, or of files of other sizes; FRZ_E_UNSUPPORTED for a
+ *         table of a format version below 4; FRZ_E_CORRUPT for a result that is none
  */
 FRZ_API frz_code frz_update_plan_open(frz_table *table, const frz_assignment *assignments,
                                       size_t assignment_count, const char *where,
@@ -69,7 +75,9 @@ FRZ_API void frz_update_plan_close(frz_update_plan *plan);
  * @param json  the task, of so many bytes; need not be trusted
  * @param sink  receives the result as one line of JSON, without the line's end
  * @return FRZ_OK; FRZ_E_CORRUPT naming the member that is wrong; FRZ_E_ARGUMENT for values that do
- *         not fit; what the sink returned. When the run fails its files are removed.
+ *         not fit, for two rows of the source with the same key, and for a file of it whose size is
+ *         not the one that was planned; what the sink returned. When the run fails its files are
+ *         removed.
  */
 FRZ_API frz_code frz_update_task_run(const frz_env *env, const char *json, size_t len,
                                      frz_task_sink sink, void *ctx, frz_error *err);

@@ -77,6 +77,16 @@ frz_code update_words_parse(const update_words *words, update_plan *plan, update
 
 /* ---- values from outside (column_update_source.c) ---- */
 
+/* Files as a source of tasks, which are run where there is nothing but files. */
+typedef struct update_files {
+    const char *name;             /* what expressions call it */
+    const frz_str *table_parts;   /* what they call the table */
+    const char *const *locations; /* absolute */
+    const int64_t *sizes;         /* of each, in bytes */
+    size_t table_part_count, count;
+    const frz_type *columns; /* that expressions name; NULL: all of the first file */
+} update_files;
+
 /* How rows of a source and of the table belong together: by a condition, or by their position. */
 struct update_source {
     const frz_env *env;
@@ -84,6 +94,7 @@ struct update_source {
     const frz_str *table_parts; /* what the table is called in expressions */
     size_t table_part_count;
     bool by_position;
+    bool unread;          /* bound, but rows are read elsewhere: there is no join */
     frz_join *join;       /* made by the first attempt; by position: NULL */
     int32_t schema_id;    /* of the table that it was made for */
     frz_arena arena;      /* of what the join is made of */
@@ -101,9 +112,15 @@ struct update_source {
     int64_t used_rows;
 };
 
+/* What expressions call a table: name, or if that is NULL its own one. */
+frz_code update_table_parts(frz_arena *arena, const char *table, const char *name,
+                            const frz_str **out, size_t *count, frz_error *err);
 /* name NULL: the table is called by its own name. Reset also after a failure. */
 frz_code update_source_init(update_source *source, frz_catalog *catalog, const char *table,
                             const char *name, const frz_row_source *rows, frz_error *err);
+/* The same of files, which outlive it. */
+frz_code update_source_init_files(update_source *source, const frz_env *env,
+                                  const update_files *files, frz_error *err);
 /* Between attempts: if the source is the table that is changed, it is the version that the next one
  * changes. moved: nothing that was computed with the former one holds. */
 frz_code update_source_follow(update_source *source, const frz_table *newest, bool *moved,
@@ -342,7 +359,8 @@ typedef struct update_job {
     size_t sorted;       /* so many come from earlier attempts, in order of location */
     frz_write_mode mode; /* of all attempts */
     frz_commit_scope scope;
-    bool apart; /* results are those of tasks: nothing is computed here */
+    bool apart;            /* results are those of tasks: nothing is computed here */
+    update_source outside; /* of tasks, which plan.source points to if they have one */
     update_moves moves;
     update_inserts inserts;
 } update_job;

@@ -409,7 +409,7 @@ static frz_code build_entries(update_attempt *a, frz_error *err)
                                     frz_error *) = {[FRZ_MODE_COLUMN_FILE] = update_entry,
                                                     [FRZ_MODE_COPY_ON_WRITE] = rewrite_entry,
                                                     [FRZ_MODE_MERGE_ON_READ] = update_move_entry};
-    update_source *source = a->job->plan.source;
+    update_source *source = a->job->apart ? NULL : a->job->plan.source;
     if (source != NULL) {
         FRZ_TRY(start_source(a, err));
     }
@@ -528,6 +528,7 @@ void update_job_reset(update_job *job)
     frz_free(job->env, job->moves.made);
     update_inserts_reset(job);
     update_plan_unbind(&job->plan);
+    update_source_reset(&job->outside);
     frz_arena_reset(&job->arena);
 }
 

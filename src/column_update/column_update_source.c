@@ -11,48 +11,73 @@
 /* ---- what there is ---- */
 
 /* The levels of the namespace and the table's own name. */
-static frz_code split_name(update_source *source, const char *table, frz_error *err)
+static frz_code split_name(frz_arena *arena, const char *table, const frz_str **out, size_t *count,
+                           frz_error *err)
 {
     frz_code rc = FRZ_OK;
     frz_table_name name;
     FRZ_TRY(frz_table_name_parse(table, &name, err));
     frz_str left = frz_str_from(name.namespace_name);
-    frz_str *parts = frz_arena_array(&source->arena, left.len + 2, sizeof *parts);
+    frz_str *parts = frz_arena_array(arena, left.len + 2, sizeof *parts);
     if (parts == NULL) {
         return frz_fail_nomem(err, left.len * sizeof *parts);
     }
+    *count = 0;
     while (left.len > 0) {
         const char *dot = memchr(left.ptr, '.', left.len);
         frz_str level = {left.ptr, dot == NULL ? left.len : (size_t)(dot - left.ptr)};
-        FRZ_TRY(frz_arena_str(&source->arena, level, &parts[source->table_part_count++], err));
+        FRZ_TRY(frz_arena_str(arena, level, &parts[(*count)++], err));
         size_t step = level.len + (dot != NULL);
         left = (frz_str){left.ptr + step, left.len - step};
     }
-    FRZ_TRY(frz_arena_str(&source->arena, frz_str_from(name.table_name),
-                          &parts[source->table_part_count++], err));
-    source->table_parts = parts;
+    FRZ_TRY(frz_arena_str(arena, frz_str_from(name.table_name), &parts[(*count)++], err));
+    *out = parts;
 out:
     return rc;
+}
+
+frz_code update_table_parts(frz_arena *arena, const char *table, const char *name,
+                            const frz_str **out, size_t *count, frz_error *err)
+{
+    if (name == NULL) {
+        return split_name(arena, table, out, count, err);
+    }
+    frz_str *part = frz_arena_array(arena, 1, sizeof *part);
+    *out = part;
+    *count = 1;
+    return part == NULL ? frz_fail_nomem(err, sizeof *part)
+                        : frz_arena_str(arena, frz_str_from(name), part, err);
+}
+
+static void begin(update_source *source, const frz_env *env)
+{
+    *source = (update_source){.env = env};
+    frz_arena_init(&source->arena, env, FRZ_ARENA_NO_LIMIT);
 }
 
 frz_code update_source_init(update_source *source, frz_catalog *catalog, const char *table,
                             const char *name, const frz_row_source *rows, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    *source = (update_source){.env = catalog->env};
-    frz_arena_init(&source->arena, catalog->env, FRZ_ARENA_NO_LIMIT);
-    if (name != NULL) {
-        frz_str *part = frz_arena_array(&source->arena, 1, sizeof *part);
-        FRZ_TRY(part == NULL ? frz_fail_nomem(err, sizeof *part) : FRZ_OK);
-        FRZ_TRY(frz_arena_str(&source->arena, frz_str_from(name), part, err));
-        source->table_parts = part;
-        source->table_part_count = 1;
-    } else {
-        FRZ_TRY(split_name(source, table, err));
-    }
+    begin(source, catalog->env);
+    FRZ_TRY(update_table_parts(&source->arena, table, name, &source->table_parts,
+                               &source->table_part_count, err));
     FRZ_TRY(frz_source_init(&source->rows, catalog, rows, err));
 out:
     return rc;
+}
+
+frz_code update_source_init_files(update_source *source, const frz_env *env,
+                                  const update_files *files, frz_error *err)
+{
+    frz_row_source rows = FRZ_ROW_SOURCE_INIT;
+    rows.name = files->name;
+    rows.files = files->locations;
+    rows.file_count = files->count;
+    begin(source, env);
+    source->table_parts = files->table_parts;
+    source->table_part_count = files->table_part_count;
+    return frz_source_init_files(&source->rows, env, &rows, files->columns, err);
 }
 
 frz_code update_source_follow(update_source *source, const frz_table *newest, bool *moved,
@@ -384,7 +409,7 @@ static frz_code bind_join(update_plan *plan, const frz_schema *schema, const frz
     FRZ_TRY(bind_keys(source, parts, readable, row_type, of_source, err));
     source->guard = plan->prune;
     FRZ_TRY(bind_key_type(source, &plan->arena, projectable, err));
-    if (source->join == NULL || source->schema_id != schema->schema_id) {
+    if (!source->unread && (source->join == NULL || source->schema_id != schema->schema_id)) {
         frz_bound_expr **keys = of_source;
         of_source = NULL; /* moved, also on failure */
         FRZ_TRY(

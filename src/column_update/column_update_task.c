@@ -1,7 +1,8 @@
 /*
  * Updates in three steps: a plan gives tasks, a task gives a result, results are committed.
  *
- * A task is that of a scan (scan_task.h) with the statement beside it, of whole data files. A
+ * A task is that of a scan (scan_task.h) with the statement beside it, of whole data files. Values
+ * from files (column_update_task_source.c) are read by each task, and by nobody else. A
  * result has, for each data file, what the commit loop keeps over its own attempts
  * (column_update_done.c): the state of the entry that was read, the column file, its statistics.
  */
@@ -35,7 +36,8 @@ static frz_code copy_statement(frz_arena *arena, const frz_assignment *assignmen
                     ? frz_fail_nomem(err, strlen(assignments[i].expression))
                     : FRZ_OK);
     }
-    *out = (update_statement){own, count, NULL};
+    out->assignments = own;
+    out->count = count;
     if (where != NULL) {
         out->where = frz_arena_strdup(arena, frz_str_from(where));
         rc = out->where == NULL ? frz_fail_nomem(err, strlen(where)) : FRZ_OK;
@@ -72,8 +74,8 @@ static frz_code open_files(frz_update_plan *plan, const frz_update_plan_options 
     options.where = plan->statement.where;
     options.target_bytes = opts->target_bytes;
     options.open_file_bytes = opts->open_file_bytes;
-    options.whole_files = 1;
-    FRZ_TRY(frz_plan_open(plan->table, &options, &plan->files, err));
+    FRZ_TRY(
+        task_plan_open(plan->table, &options, update_prune(&plan->job.plan), &plan->files, err));
     task_plan_skip(plan->files, is_done, plan);
 out:
     return rc;
@@ -105,14 +107,18 @@ frz_code frz_update_plan_open(frz_table *table, const frz_assignment *assignment
     plan->env = table->env;
     plan->table = frz_table_ref(table);
     update_job_init(&plan->job, table->env);
+    plan->job.apart = true;
     FRZ_TRY(check_table(table, err));
     FRZ_TRY(copy_statement(&plan->job.arena, assignments, assignment_count, where, &plan->statement,
                            err));
+    FRZ_TRY(update_files_find(&plan->job.arena, table, &own, &plan->statement.files, err));
     FRZ_TRY(update_job_read(&plan->job, table, &plan->statement,
                             (frz_str){own.results, own.results_len}, err));
     update_plan_unbind(&plan->job.plan);
     FRZ_TRY(update_plan_bind(&plan->job.plan, &table->metadata,
                              frz_metadata_current_schema(&table->metadata), err));
+    FRZ_TRY(
+        update_files_know(&plan->job.arena, plan->job.plan.source, &plan->statement.files, err));
     FRZ_TRY(open_files(plan, &own, err));
     *out = plan;
     plan = NULL;
@@ -132,7 +138,7 @@ frz_code frz_update_plan_next(frz_update_plan *plan, frz_task_sink sink, void *c
     json = json_object();
     FRZ_TRY(json == NULL ? frz_fail_nomem(err, sizeof(json_t)) : FRZ_OK);
     FRZ_TRY(task_put_all(task, json, err));
-    update_put_statement(&w, json, &plan->statement);
+    FRZ_TRY(update_put_statement(&w, json, &plan->statement, err));
     FRZ_TRY(task_writer_end(&w, err));
     FRZ_TRY(frz_json_dump(json, &text, err));
     rc = sink(ctx, text.data, text.len, err);
@@ -188,6 +194,28 @@ static frz_code run_part(task_run *run, const frz_commit_attempt *attempt, size_
     return rc;
 }
 
+/* Whole data files, whose rows the source is asked for in this order. */
+static frz_code start_parts(task_run *run, const frz_commit_attempt *attempt,
+                            frz_delete_index *deletes, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const frz_task *task = run->task;
+    const update_plan *plan = &run->job.plan;
+    const frz_entry **entries =
+        frz_arena_array(attempt->arena, task->part_count + 1, sizeof *entries);
+    FRZ_TRY(entries == NULL ? frz_fail_nomem(err, task->part_count * sizeof *entries) : FRZ_OK);
+    for (size_t i = 0; i < task->part_count; i++) {
+        FRZ_TRY(check_part(&task->parts[i], i, err));
+        entries[i] = task->parts[i].entry;
+    }
+    if (plan->source != NULL) {
+        FRZ_TRY(update_source_start(plan->source, attempt, entries, task->part_count, deletes,
+                                    plan->read_type, err));
+    }
+out:
+    return rc;
+}
+
 /* A frz_commit_work. */
 static frz_code run_parts(void *ctx, const frz_commit_attempt *attempt, frz_error *err)
 {
@@ -204,9 +232,9 @@ static frz_code run_parts(void *ctx, const frz_commit_attempt *attempt, frz_erro
         FRZ_TRY(frz_delete_index_of(task->table, task->deletes, task->delete_count, &options,
                                     &deletes, err));
     }
+    FRZ_TRY(start_parts(run, attempt, deletes, err));
     for (size_t i = 0; i < count; i++) {
         FRZ_TRY(frz_progress(run->env, "update", i, count, err));
-        FRZ_TRY(check_part(&task->parts[i], i, err));
         FRZ_TRY(run_part(run, attempt, i, deletes, sync_each, list, err));
     }
     FRZ_TRY(frz_progress(run->env, "update", count, count, err));
@@ -227,8 +255,8 @@ static frz_code read_task(task_run *run, frz_str text, frz_error *err)
     FRZ_TRY(task_read_all(run->env, json, NULL, &run->task, err));
     FRZ_TRY(update_read_statement(&run->job.arena, json, &run->statement, err));
     FRZ_TRY(check_table(run->task->table, err));
-    FRZ_TRY(update_plan_parse(&run->job.plan, &run->job.arena, run->statement.assignments,
-                              run->statement.count, run->statement.where, err));
+    FRZ_TRY(update_files_check(run->env, &run->statement.files, err));
+    FRZ_TRY(update_job_enter(&run->job, &run->statement, err));
     FRZ_TRY(update_plan_bind(&run->job.plan, &run->task->table->metadata, run->task->schema, err));
 out:
     json_decref(json);
@@ -321,9 +349,9 @@ frz_code frz_update_commit(frz_catalog *catalog, const char *table, const char *
     frz_table *version = NULL;
     update_job job;
     update_job_init(&job, catalog->env);
+    job.apart = true;
     FRZ_TRY(frz_catalog_load_table(catalog, table, &version, err));
     FRZ_TRY(update_job_read(&job, version, NULL, (frz_str){results, len}, err));
-    job.apart = true;
     job.mode = FRZ_MODE_COLUMN_FILE;
     FRZ_TRY(frz_commit_run(catalog, table, update_job_build, &job, report, err));
 out:

@@ -31,7 +31,8 @@
 
 /* ---- the statement ---- */
 
-void update_put_statement(task_writer *w, json_t *object, const update_statement *statement)
+frz_code update_put_statement(task_writer *w, json_t *object, const update_statement *statement,
+                              frz_error *err)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < statement->count; i++) {
@@ -43,6 +44,7 @@ void update_put_statement(task_writer *w, json_t *object, const update_statement
     }
     task_put(w, object, RESULT_SET, list);
     task_put_text(w, object, TASK_WHERE, frz_str_from(statement->where));
+    return update_put_files(w, object, &statement->files, err);
 }
 
 frz_code update_read_statement(frz_arena *arena, const json_t *object, update_statement *out,
@@ -69,7 +71,8 @@ frz_code update_read_statement(frz_arena *arena, const json_t *object, update_st
                     : FRZ_OK);
     }
     FRZ_TRY(meta_json_str_or_none(object, "", TASK_WHERE, &where, err));
-    *out = (update_statement){assignments, count, NULL};
+    *out = (update_statement){.assignments = assignments, .count = count};
+    FRZ_TRY(update_read_files(arena, object, &out->files, err));
     if (where.ptr != NULL) {
         out->where = frz_arena_strdup(arena, where);
         rc = out->where == NULL ? frz_fail_nomem(err, where.len) : FRZ_OK;
@@ -85,7 +88,8 @@ static bool same_text(const char *a, const char *b)
 
 static bool same_statement(const update_statement *a, const update_statement *b)
 {
-    bool same = a->count == b->count && same_text(a->where, b->where);
+    bool same = a->count == b->count && same_text(a->where, b->where) &&
+                update_same_files(&a->files, &b->files);
     for (size_t i = 0; same && i < a->count; i++) {
         same = same_text(a->assignments[i].column, b->assignments[i].column) &&
                same_text(a->assignments[i].expression, b->assignments[i].expression);
@@ -109,8 +113,7 @@ frz_code update_put_result_head(task_writer *w, json_t *object, const frz_table 
     task_put_number(w, object, TASK_SNAPSHOT, task->snapshot_id);
     task_put_number(w, object, TASK_SEQUENCE, snapshot->sequence_number);
     task_put_number(w, object, TASK_SCHEMA, task->schema->schema_id);
-    update_put_statement(w, object, statement);
-    return FRZ_OK;
+    return update_put_statement(w, object, statement, err);
 }
 
 static frz_code put_bound(task_writer *w, json_t *object, const char *key, bool has,
@@ -417,8 +420,7 @@ static frz_code enter_statement(result_reader *r, const json_t *json, update_sta
     update_job *job = r->job;
     FRZ_TRY(update_read_statement(&job->arena, json, &own, err));
     if (statement->count == 0) {
-        FRZ_TRY(
-            update_plan_parse(&job->plan, &job->arena, own.assignments, own.count, own.where, err));
+        FRZ_TRY(update_job_enter(job, &own, err));
         *statement = own;
     }
     if (!same_statement(&own, statement)) {
@@ -477,8 +479,7 @@ frz_code update_job_read(update_job *job, const frz_table *table, const update_s
     json_t *json = NULL;
     if (statement != NULL) {
         found = *statement;
-        FRZ_TRY(update_plan_parse(&job->plan, &job->arena, found.assignments, found.count,
-                                  found.where, err));
+        FRZ_TRY(update_job_enter(job, statement, err));
     }
     for (size_t number = 1; lines.len > 0; number++) {
         frz_str line = take_line(&lines);

@@ -4,6 +4,7 @@
 #ifndef FRZ_SCAN_TASK_H
 #define FRZ_SCAN_TASK_H
 
+#include "expr/expr.h"
 #include "format/format.h"
 #include "frazil/plan.h"
 #include "frazil/task.h"
@@ -58,7 +59,11 @@ frz_code task_add_delete(frz_task *task, const frz_entry *entry, frz_error *err)
 frz_code task_part_rows(const frz_task *task, const task_part *part, frz_row_range *out,
                         frz_error *err);
 
-/* Leave data files out of a plan that has given no task yet (scan_tasks.c). */
+/* A plan of whole files for who changes them (scan_tasks.c). where of opts is only told in tasks:
+ * the filter (NULL: none), which outlives the plan, chooses the files. */
+frz_code task_plan_open(frz_table *table, const frz_plan_options *opts,
+                        const frz_bound_expr *filter, frz_plan **out, frz_error *err);
+/* Leave data files out of a plan that has given no task yet. */
 void task_plan_skip(frz_plan *plan, bool (*skip)(void *ctx, const frz_entry *entry), void *ctx);
 
 /* ---- entries (scan_task_entry.c) ---- */

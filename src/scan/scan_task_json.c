@@ -18,7 +18,7 @@ void task_append(task_writer *w, json_t *list, json_t *value)
     }
 }
 
-static json_t *text_of(task_writer *w, frz_str text)
+json_t *task_text(task_writer *w, frz_str text)
 {
     if (!frz_utf8_valid(text)) {
         w->no_text = true;
@@ -30,7 +30,7 @@ static json_t *text_of(task_writer *w, frz_str text)
 void task_put_text(task_writer *w, json_t *object, const char *key, frz_str text)
 {
     if (text.ptr != NULL) {
-        task_put(w, object, key, text_of(w, text));
+        task_put(w, object, key, task_text(w, text));
     }
 }
 
@@ -225,7 +225,7 @@ static void put_request(task_writer *w, json_t *object, const scan_request *requ
 {
     json_t *list = request->columns == NULL ? NULL : json_array();
     for (size_t i = 0; list != NULL && i < request->column_count; i++) {
-        task_append(w, list, text_of(w, frz_str_from(request->columns[i])));
+        task_append(w, list, task_text(w, frz_str_from(request->columns[i])));
     }
     if (request->columns != NULL) {
         task_put(w, object, TASK_COLUMNS, list);

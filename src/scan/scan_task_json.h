@@ -62,6 +62,8 @@ typedef struct task_writer {
     bool no_memory, no_text;
 } task_writer;
 
+/* A text as a value. */
+json_t *task_text(task_writer *w, frz_str text);
 /* Each takes value, which may be NULL: no memory. */
 void task_put(task_writer *w, json_t *object, const char *key, json_t *value);
 void task_append(task_writer *w, json_t *list, json_t *value);

@@ -47,6 +47,7 @@ struct frz_plan {
     const frz_schema *schema;
     scan_request request;
     scan_columns columns;
+    const frz_bound_expr *filter; /* that chooses the files; NULL: none */
     read_fields read;
     frz_file_plan *files;      /* NULL: the table has no snapshot */
     frz_delete_index *deletes; /* NULL: there are no delete files */
@@ -157,7 +158,7 @@ static frz_code count_groups(frz_plan *plan, const frz_planned_file *planned, fr
     frz_stitch *stitch = NULL;
     frz_scan_report counts = {0};
     const frz_stitch_request request = {.projection = plan->columns.stored_type,
-                                        .filter = planned->settled ? NULL : plan->columns.filter,
+                                        .filter = planned->settled ? NULL : plan->filter,
                                         .with_deleted = true,
                                         .only_prune = true};
     FRZ_TRY(frz_stitch_open(plan->table, planned->entry, &request, &stitch, err));
@@ -422,12 +423,10 @@ out:
 static frz_code open_files(frz_plan *plan, const frz_snapshot *snapshot, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    const frz_file_plan_options options = {.snapshot = snapshot,
-                                           .schema = plan->schema,
-                                           .filter = plan->columns.filter,
-                                           .reasons = true};
+    const frz_file_plan_options options = {
+        .snapshot = snapshot, .schema = plan->schema, .filter = plan->filter, .reasons = true};
     const frz_delete_options deletes = {.schema = plan->schema,
-                                        .filter = plan->whole_files ? NULL : plan->columns.filter};
+                                        .filter = plan->whole_files ? NULL : plan->filter};
     if (snapshot != NULL) {
         plan->report.snapshot_id = snapshot->snapshot_id;
         FRZ_TRY(frz_file_plan_open(plan->table, &options, &plan->files, err));
@@ -438,8 +437,23 @@ out:
     return rc;
 }
 
-frz_code frz_plan_open(frz_table *table, const frz_plan_options *opts, frz_plan **out,
-                       frz_error *err)
+/* What is read of the files, and which of them. */
+static frz_code choose_columns(frz_plan *plan, bool is_bound, const frz_bound_expr *filter,
+                               frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    scan_request request = plan->request;
+    request.where = is_bound ? NULL : request.where;
+    FRZ_TRY(
+        scan_columns_init(&plan->columns, &plan->arena, plan->table, plan->schema, &request, err));
+    plan->filter = is_bound ? filter : plan->columns.filter;
+    FRZ_TRY(collect_ids(plan, err));
+out:
+    return rc;
+}
+
+static frz_code plan_open(frz_table *table, const frz_plan_options *opts, bool is_bound,
+                          const frz_bound_expr *filter, frz_plan **out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     frz_plan_options own = FRZ_PLAN_OPTIONS_INIT;
@@ -463,15 +477,27 @@ frz_code frz_plan_open(frz_table *table, const frz_plan_options *opts, frz_plan 
     FRZ_TRY(choose_sizes(plan, &own, err));
     FRZ_TRY(frz_table_choose(table, &choice, &snapshot, &plan->schema, err));
     FRZ_TRY(scan_request_copy(&plan->arena, &request, &plan->request, err));
-    FRZ_TRY(
-        scan_columns_init(&plan->columns, &plan->arena, table, plan->schema, &plan->request, err));
-    FRZ_TRY(collect_ids(plan, err));
+    FRZ_TRY(choose_columns(plan, is_bound, filter, err));
     FRZ_TRY(open_files(plan, snapshot, err));
     *out = plan;
     plan = NULL;
 out:
     frz_plan_close(plan);
     return rc;
+}
+
+frz_code frz_plan_open(frz_table *table, const frz_plan_options *opts, frz_plan **out,
+                       frz_error *err)
+{
+    return plan_open(table, opts, false, NULL, out, err);
+}
+
+frz_code task_plan_open(frz_table *table, const frz_plan_options *opts,
+                        const frz_bound_expr *filter, frz_plan **out, frz_error *err)
+{
+    frz_plan_options own = *opts;
+    own.whole_files = 1;
+    return plan_open(table, &own, true, filter, out, err);
 }
 
 void frz_plan_report_get(const frz_plan *plan, frz_plan_report *out)

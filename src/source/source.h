@@ -69,6 +69,10 @@ typedef struct frz_source {
 /* Look at the columns. Reset also after a failure. */
 frz_code frz_source_init(frz_source *source, frz_catalog *catalog, const frz_row_source *what,
                          frz_error *err);
+/* The same of files alone, without a catalog. columns: what is known of theirs, and then none is
+ * opened before rows are read; NULL: those of the first file. */
+frz_code frz_source_init_files(frz_source *source, const frz_env *env, const frz_row_source *what,
+                               const frz_type *columns, frz_error *err);
 void frz_source_reset(frz_source *source);
 /* The newest version of a table: if the source reads that table, it does so from now on as of this
  * version. moved: other rows may come than before, or of other types. columns: those that are read

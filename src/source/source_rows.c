@@ -80,13 +80,21 @@ static frz_code open_file(frz_source *source, const char *const *names, size_t c
     return frz_context(err, rc, "reading %s", file);
 }
 
+/* Columns as those of a source: optional, and numbered where no table's are. */
+static frz_code number_columns(frz_arena *arena, const frz_type *type, const frz_type **out,
+                               frz_error *err)
+{
+    int32_t last = 0;
+    frz_code rc = frz_type_make_optional(arena, type, &type, err);
+    return rc == FRZ_OK ? frz_type_assign_ids(arena, type, FIRST_ID, out, &last, err) : rc;
+}
+
 /* The columns of what is open, with names and types; the struct lives in the arena. */
 static frz_code type_of(frz_source *source, frz_arena *arena, const frz_type **out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     const struct ArrowSchema *schema = &source->plain.schema;
     const frz_type *type = NULL;
-    int32_t last = 0;
     size_t count = (size_t)schema->n_children;
     frz_field *fields = frz_arena_array(arena, count, sizeof *fields);
     if (fields == NULL) {
@@ -97,8 +105,7 @@ static frz_code type_of(frz_source *source, frz_arena *arena, const frz_type **o
         fields[i].id = FRZ_ID_NONE;
     }
     FRZ_TRY(frz_type_struct_of(arena, fields, count, &type, err));
-    FRZ_TRY(frz_type_make_optional(arena, type, &type, err));
-    FRZ_TRY(frz_type_assign_ids(arena, type, FIRST_ID, out, &last, err));
+    FRZ_TRY(number_columns(arena, type, out, err));
 out:
     return rc;
 }
@@ -142,17 +149,35 @@ out:
     return rc;
 }
 
+static frz_code begin(frz_source *source, const frz_env *env, const frz_row_source *what,
+                      frz_error *err)
+{
+    *source = (frz_source){.env = env};
+    frz_arena_init(&source->arena, env, FRZ_ARENA_NO_LIMIT);
+    return copy_what(source, what, err);
+}
+
 frz_code frz_source_init(frz_source *source, frz_catalog *catalog, const frz_row_source *what,
                          frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    *source = (frz_source){.env = catalog->env};
-    frz_arena_init(&source->arena, catalog->env, FRZ_ARENA_NO_LIMIT);
-    FRZ_TRY(copy_what(source, what, err));
+    FRZ_TRY(begin(source, catalog->env, what, err));
     if (source->what.table != NULL) {
         FRZ_TRY(frz_catalog_load_table(catalog, source->what.table, &source->table, err));
     }
     FRZ_TRY(load_columns(source, err));
+out:
+    return rc;
+}
+
+frz_code frz_source_init_files(frz_source *source, const frz_env *env, const frz_row_source *what,
+                               const frz_type *columns, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    FRZ_TRY(begin(source, env, what, err));
+    assert(source->what.file_count > 0);
+    FRZ_TRY(columns == NULL ? load_columns(source, err)
+                            : number_columns(&source->arena, columns, &source->type, err));
 out:
     return rc;
 }

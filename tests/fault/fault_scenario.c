@@ -276,18 +276,18 @@ out:
     return rc;
 }
 
-static frz_code run_update_tasks(frz_catalog *catalog, const scenario_files *files, frz_error *err)
+static frz_code run_tasks(frz_catalog *catalog, const frz_assignment *set, size_t count,
+                          const char *where, const frz_row_source *source, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    static const frz_assignment some[] = {{"a", "id + 1"}, {"b", "b + 1"}};
     frz_update_plan_options opts = FRZ_UPDATE_PLAN_OPTIONS_INIT;
     frz_table *table = NULL;
     frz_update_plan *plan = NULL;
     frz_buf results = FRZ_BUF_INIT(catalog->env, FRZ_BUF_NO_LIMIT);
-    (void)files;
     opts.target_bytes = 1; /* a task for each data file */
+    opts.source = source;
     FRZ_TRY(frz_catalog_load_table(catalog, "db.t", &table, err));
-    FRZ_TRY(frz_update_plan_open(table, some, 2, "id % 2 = 0", &opts, &plan, err));
+    FRZ_TRY(frz_update_plan_open(table, set, count, where, &opts, &plan, err));
     while ((rc = run_next(catalog->env, plan, &results, err)) == FRZ_OK) {
     }
     FRZ_TRY(rc == FRZ_END ? FRZ_OK : rc);
@@ -297,6 +297,21 @@ out:
     frz_update_plan_close(plan);
     frz_table_unref(table);
     return rc;
+}
+
+static frz_code run_update_tasks(frz_catalog *catalog, const scenario_files *files, frz_error *err)
+{
+    static const frz_assignment some[] = {{"a", "id + 1"}, {"b", "b + 1"}};
+    (void)files;
+    return run_tasks(catalog, some, 2, "id % 2 = 0", NULL, err);
+}
+
+static frz_code run_update_tasks_by_key(frz_catalog *catalog, const scenario_files *files,
+                                        frz_error *err)
+{
+    static const frz_assignment all = {"a", "s.id + 1000"};
+    frz_row_source source = source_of(files);
+    return run_tasks(catalog, &all, 1, "t.id = s.id AND t.s = s.s", &source, err);
 }
 
 const fault_scenario scenarios[] = {
@@ -317,6 +332,8 @@ const fault_scenario scenarios[] = {
      BASE_MOVING, 0},
     {"append", run_append, SUM_IMPORTED, 2 * SUM_IMPORTED, BASE_IMPORTED, 1},
     {"update by key", run_update_by_key, SUM_IMPORTED, SUM_UPDATED, BASE_IMPORTED, 0},
+    {"update by key by tasks", run_update_tasks_by_key, SUM_IMPORTED, SUM_UPDATED, BASE_IMPORTED,
+     0},
     {"update by key on disk", run_update_spilled, SUM_IMPORTED, SUM_IMPORTED + 4000.0,
      BASE_IMPORTED, 0},
     {"merge", run_merge, SUM_IMPORTED, SUM_MERGED, BASE_IMPORTED, 0},
