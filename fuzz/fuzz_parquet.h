@@ -92,7 +92,7 @@ static uint64_t fuzz_read(const frz_data_file *file, const frz_read_request *req
 }
 
 /* Every column of a type that the file can be read as alone (one that fails does not hide the
- * others), then some ranges. */
+ * others), then some ranges, twice: batches end with row groups, and go over them. */
 static uint64_t fuzz_read_as(frz_data_file *file, const frz_type *type)
 {
     uint64_t sum = 0;
@@ -111,6 +111,8 @@ static uint64_t fuzz_read_as(frz_data_file *file, const frz_type *type)
                                 .range_count = FRZ_ARRAY_COUNT(ranges),
                                 .max_rows = FUZZ_ROWS,
                                 .max_bytes = 5000};
+    sum += fuzz_read(file, &request);
+    request.no_ahead = request.over_groups = true;
     return sum + fuzz_read(file, &request);
 }
 

@@ -499,7 +499,7 @@ static void use_native_type(frz_data_file *file, frz_arena *arena, const frz_typ
 }
 
 static void check_file(const frz_env *env, const char *location, const frz_type *table, bool native,
-                       const struct ArrowArray *wanted, int64_t batch_rows)
+                       const struct ArrowArray *wanted, int64_t batch_rows, bool over_groups)
 {
     frz_error err = {0};
     frz_arena arena;
@@ -508,7 +508,10 @@ static void check_file(const frz_env *env, const char *location, const frz_type 
     frz_batch batch;
     frz_code rc;
     int64_t row = 0;
-    frz_read_request request = {.projection = table, .max_rows = batch_rows};
+    frz_read_request request = {.projection = table,
+                                .max_rows = batch_rows,
+                                .no_ahead = over_groups,
+                                .over_groups = over_groups};
     frz_arena_init(&arena, env, FRZ_ARENA_NO_LIMIT);
     check(frz_data_file_open(env, location, NULL, &file, &err) == FRZ_OK, "open", &err);
     check(frz_data_file_row_count(file) == wanted->length, "row count", &err);
@@ -618,10 +621,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int64_t batch_rows = 1 + next_byte(&c);
     struct ArrowArray batch = choose_rows(&c, env, &arena, table);
     write_first(env, table, c.native, &batch, &opts, by_column);
-    check_file(env, FIRST, table, c.native, &batch, batch_rows);
+    check_file(env, FIRST, table, c.native, &batch, batch_rows, false);
+    check_file(env, FIRST, table, c.native, &batch, batch_rows, true);
     if (!c.native) {
         splice_second(env, table, &opts);
-        check_file(env, SECOND, table, false, &batch, 0);
+        check_file(env, SECOND, table, false, &batch, 0, true);
     }
     frz_array_release(&batch);
     frz_arena_reset(&arena);

@@ -51,7 +51,11 @@ typedef struct frz_read_request {
     /* Read in turns with this one, or at once, with its working memory; it must be closed later.
      * NULL: there is none. */
     struct frz_data_reader *beside;
+    size_t columns_beside; /* that other readers read in turns with this one */
     bool no_ahead; /* threads do not read batches before their turn: other readers run beside */
+    /* Batches end where ranges do, and not where row groups do; only with no_ahead, and not if rows
+     * are left out. A format may end some there all the same. */
+    bool over_groups;
     const frz_thinning *thinning; /* outlives the reader, which need not do it; NULL: all rows */
 } frz_read_request;
 

@@ -83,7 +83,7 @@ typedef struct stitch_part {
     const frz_column_file *column_file; /* NULL: the base file */
     const frz_type *projection;
     size_t row_bytes; /* of it, about */
-    bool is_small;    /* read in larger batches, of which those that come out are cut */
+    bool over_groups; /* its batches end where those of the largest part do */
     frz_batch batch;
     int64_t used; /* rows of the batch handed out */
 } stitch_part;
@@ -119,9 +119,6 @@ struct frz_stitch {
     int64_t next_row;
     int64_t rows_left; /* of all ranges */
     int64_t max_rows, max_bytes;
-    const frz_row_range *small_ranges; /* what small parts are asked for */
-    size_t small_range_count;
-    int64_t small_rows;           /* of a batch of theirs */
     const frz_positions *deleted; /* rows in which required columns may be null; NULL: none */
     const frz_thinning *thinning;
     stitch_part *parts;

@@ -8,10 +8,9 @@
  *  2. A file is opened only if it provides something, or if only its schema can tell whether it
  *     does (the base file, for fields that no column file lists).
  *  3. Every opened file has exactly its recorded size and the entry's number of rows.
- *  4. All parts are read over the same rows, in ranges that end where batches are to end; small
- *     parts may have larger batches. A batch that comes out covers rows of one batch of every part;
- *     columns and members are taken over, never copied, except lineage columns in which nulls are
- *     replaced by what they stand for.
+ *  4. All parts are read over the same rows, in ranges that end where batches are to end. A batch
+ *     that comes out covers rows of one batch of every part; columns and members are taken over,
+ *     never copied, except lineage columns in which nulls are replaced by what they stand for.
  *  5. Every part leaves out rows only by the fields that it provides, and the next part only looks
  *     at the rows that are left, so that the ranges are common to all.
  *
@@ -26,9 +25,6 @@
 #define DEFAULT_BYTES (16 << 20)
 #define ABOUT 1.125    /* how much more bytes a batch may have than asked for */
 #define LEAST_CUT 4096 /* rows: parts are not read in smaller batches to have them end together */
-#define SMALL_BATCH (128 << 10) /* a part's, of which several are read at once */
-#define LEAST_TOGETHER 2
-#define MOST_TOGETHER 4
 
 /* ---- what parts are asked for ---- */
 
@@ -216,9 +212,10 @@ static frz_code share_ranges(frz_stitch *stitch, int64_t most, frz_error *err)
 }
 
 /* Rows of a batch of all parts: they have about as many bytes as the batch of a single file. */
-static void choose_rows(frz_stitch *stitch, double bytes)
+static void choose_rows(frz_stitch *stitch)
 {
     size_t row_bytes = 0;
+    double bytes = (double)(stitch->max_bytes > 0 ? stitch->max_bytes : DEFAULT_BYTES) * ABOUT;
     for (size_t i = 0; i < stitch->part_count; i++) {
         row_bytes += stitch->parts[i].row_bytes;
     }
@@ -226,57 +223,65 @@ static void choose_rows(frz_stitch *stitch, double bytes)
     stitch->max_rows = (int64_t)FRZ_MIN((double)stitch->max_rows, rows);
 }
 
-/* How many batches of small parts are read at once, to be cut: it takes longer to begin with a part
- * than to make slices, and a page is better decoded as a whole than when its bytes have left the
- * processor's cache. What is read at once has no more bytes than a batch of all parts; if that is
- * too little, no part is small. Nor is one if threads share the work: there the batch was measured
- * to come no sooner, with many files later. */
-static int64_t choose_small(frz_stitch *stitch, double bytes)
+static const stitch_part *largest_part(const frz_stitch *stitch)
 {
-    double together = 1;
     const stitch_part *largest = &stitch->parts[0];
     for (size_t i = 1; i < stitch->part_count; i++) {
         largest = stitch->parts[i].row_bytes > largest->row_bytes ? &stitch->parts[i] : largest;
     }
-    for (size_t i = 0; i < stitch->part_count; i++) {
-        stitch_part *part = &stitch->parts[i];
-        double part_bytes = (double)part->row_bytes * (double)stitch->max_rows;
-        part->is_small = part != largest && part_bytes <= SMALL_BATCH;
-        together += part->is_small ? part_bytes : 0;
-    }
-    double count = frz_threads(stitch->env) > 1 ? 1 : FRZ_MIN(bytes / together, MOST_TOGETHER);
-    for (size_t i = 0; i < stitch->part_count && count < LEAST_TOGETHER; i++) {
-        stitch->parts[i].is_small = false;
-    }
-    return (int64_t)FRZ_MAX(count, 1.0);
+    return largest;
 }
 
-/* Have batches of all parts end in the same rows as far as that can be known before reading: by row
- * groups and the rows of a batch. */
+static bool has_nested(const frz_type *projection)
+{
+    size_t i = 0;
+    while (i < projection->field_count && !frz_type_is_nested(projection->fields[i].type)) {
+        i++;
+    }
+    return i < projection->field_count;
+}
+
+/* Does a row group of the file end inside of a range? */
+static bool ends_inside(const frz_stitch *stitch, const frz_data_file *file)
+{
+    size_t count = 0, group = 0;
+    const int64_t *ends = frz_data_file_group_ends(file, &count);
+    for (size_t i = 0; i < stitch->range_count; i++) {
+        const frz_row_range *range = &stitch->ranges[i];
+        while (group < count && ends[group] <= range->start) {
+            group++;
+        }
+        if (group < count && ends[group] < range->end) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Have batches of all parts end in the same rows as far as that can be known before reading: by the
+ * rows of a batch, and by the row groups of the largest part and of those that cannot go over them.
+ */
 static frz_code align_parts(frz_stitch *stitch, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    int64_t longest = 1;
-    double bytes = (double)(stitch->max_bytes > 0 ? stitch->max_bytes : DEFAULT_BYTES) * ABOUT;
     if (stitch->part_count < 2) {
         return FRZ_OK;
     }
-    choose_rows(stitch, bytes);
-    int64_t batches = choose_small(stitch, bytes);
-    stitch->small_ranges = stitch->ranges;
-    stitch->small_range_count = stitch->range_count;
+    choose_rows(stitch);
+    const stitch_part *largest = largest_part(stitch);
     for (size_t i = 0; i < stitch->part_count; i++) {
-        if (stitch->parts[i].projection->field_count > 0) {
-            FRZ_TRY(cut_ranges(stitch, stitch->parts[i].file, err));
+        const stitch_part *part = &stitch->parts[i];
+        if (part == largest || has_nested(part->projection)) {
+            FRZ_TRY(cut_ranges(stitch, part->file, err));
         }
     }
     if (stitch->max_rows >= LEAST_CUT) {
         FRZ_TRY(share_ranges(stitch, stitch->max_rows, err));
     }
-    for (size_t i = 0; i < stitch->range_count && batches > 1; i++) {
-        longest = FRZ_MAX(longest, stitch->ranges[i].end - stitch->ranges[i].start);
+    for (size_t i = 0; i < stitch->part_count; i++) {
+        stitch_part *part = &stitch->parts[i];
+        part->over_groups = part != largest && ends_inside(stitch, part->file);
     }
-    stitch->small_rows = FRZ_MIN(longest, stitch->max_rows) * batches;
 out:
     return rc;
 }
@@ -304,21 +309,30 @@ static const frz_thinning *thinning_of(const frz_stitch *stitch, const stitch_pa
     return alone ? stitch->thinning : NULL;
 }
 
+static size_t columns_beside(const frz_stitch *stitch, const stitch_part *part)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < stitch->part_count; i++) {
+        count += &stitch->parts[i] == part ? 0 : stitch->parts[i].projection->field_count;
+    }
+    return count;
+}
+
 static frz_code open_reader(frz_stitch *stitch, stitch_part *part, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     if (part->projection->field_count == 0) {
         return FRZ_OK; /* opened only to learn that it stores nothing of use */
     }
-    bool small = part->is_small;
     frz_read_request request = {.projection = part->projection,
-                                .ranges = small ? stitch->small_ranges : stitch->ranges,
-                                .range_count =
-                                    small ? stitch->small_range_count : stitch->range_count,
-                                .max_rows = small ? stitch->small_rows : stitch->max_rows,
+                                .ranges = stitch->ranges,
+                                .range_count = stitch->range_count,
+                                .max_rows = stitch->max_rows,
                                 .max_bytes = stitch->max_bytes,
                                 .beside = first_reader(stitch),
+                                .columns_beside = columns_beside(stitch, part),
                                 .no_ahead = stitch->part_count > 1,
+                                .over_groups = part->over_groups,
                                 .thinning = thinning_of(stitch, part)};
     FRZ_TRY(frz_data_reader_open(part->file, &request, &part->reader, err));
 out:

@@ -37,8 +37,7 @@ static frz_code fill_parts(frz_stitch *stitch, frz_error *err)
         const stitch_part *part = &stitch->parts[i];
         if (wants_rows(part)) {
             empty++;
-            int64_t most = part->is_small ? stitch->small_rows : stitch->max_rows;
-            bytes += (double)part->row_bytes * (double)FRZ_MIN(stitch->rows_left, most);
+            bytes += (double)part->row_bytes * (double)FRZ_MIN(stitch->rows_left, stitch->max_rows);
         }
     }
     if (empty > 1 && frz_is_shared(stitch->env, bytes)) {

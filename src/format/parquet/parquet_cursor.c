@@ -7,9 +7,11 @@
  *     rows than it was asked for (its values are large); what the others read beyond stays pending
  *     and is sliced into later batches.
  *  2. Where a batch ends depends on nothing but the row group, the rows that were asked for before
- *     in it, and the bounds: not on earlier groups and not on threads.
+ *     in it, and the bounds: not on threads, and not on earlier groups unless it goes over groups.
  *  3. Columns are worked on in parts, several at once. A part has its scratch memory to itself, and
  *     a column belongs to one part at a time.
+ *  4. A batch goes over the end of a row group if all columns came there with it: their leaves hold
+ *     what belongs to it, and none has rows pending.
  */
 #include <inttypes.h>
 
@@ -22,7 +24,7 @@
 /* Work is cut into parts for the threads, but not into crumbs: a part that decodes this many bytes
  * takes a multiple of what it costs to hand it over. */
 #define MOST_PARTS 64
-#define PARTS_PER_THREAD 8
+#define PARTS_PER_THREAD 24
 #define LEAST_PART_BYTES (64u << 10)
 #define START_BYTES 64 /* what starting a leaf at a row group costs, as bytes to decode */
 
@@ -380,7 +382,7 @@ static frz_code seek_column(parquet_cursor *c, parquet_cursor_column *column, fr
             FRZ_TRY(parquet_leaf_skip(leaf, c->row - leaf->row, err));
         }
     }
-    if (column->pending.release == NULL && column->plan.leaf != NULL) {
+    if (column->pending.release == NULL && column->plan.leaf != NULL && !c->over_groups) {
         FRZ_TRY(parquet_leaf_shareable(column->plan.leaf, &column->shareable, err));
     }
 out:
@@ -392,7 +394,7 @@ static frz_code seek_columns(parquet_cursor *c, int64_t end, frz_error *err)
 {
     bool needed = false;
     for (size_t i = 0; i < c->leaf_count && !needed; i++) {
-        needed = c->leaves[i]->may_share || c->leaves[i]->row < c->row;
+        needed = (c->leaves[i]->may_share && !c->over_groups) || c->leaves[i]->row < c->row;
     }
     if (needed) {
         return for_columns(c, seek_column, FRZ_MIN(end - c->row, c->max_rows), 0, err);
@@ -469,7 +471,8 @@ static frz_code read_column(parquet_cursor *c, parquet_cursor_column *column, fr
     }
     set_soft_bytes(c, column);
     if (column->plan.leaf != NULL) {
-        return parquet_leaf_flat(column->plan.leaf, c->batch_rows, &column->pending, err);
+        return parquet_leaf_flat(column->plan.leaf, c->batch_rows - c->held_rows, c->rest_rows,
+                                 &column->pending, err);
     }
     return read_nested(c, column, c->batch_rows, err);
 }
@@ -570,15 +573,115 @@ out:
     return rc;
 }
 
+/* ---- batches that go over the ends of row groups ---- */
+
+bool parquet_cursor_is_flat(const parquet_cursor *c)
+{
+    bool flat = true;
+    for (size_t i = 0; i < c->column_count; i++) {
+        flat = flat && (c->columns[i].plan.leaf != NULL || c->columns[i].leaf_count == 0);
+    }
+    return flat;
+}
+
+static int64_t group_end(const parquet_cursor *c)
+{
+    const parquet_group *g = &c->source->file->metadata.groups[c->group];
+    return g->first_row + g->num_rows;
+}
+
+static bool has_pending(const parquet_cursor *c)
+{
+    size_t i = 0;
+    while (i < c->column_count && c->columns[i].pending.release == NULL) {
+        i++;
+    }
+    return i < c->column_count;
+}
+
+static bool is_at_group_end(const parquet_cursor *c)
+{
+    size_t i = 0;
+    while (i < c->leaf_count && c->leaves[i]->row == c->leaves[i]->group_end) {
+        i++;
+    }
+    return i == c->leaf_count;
+}
+
+/* To the end of the row group; a constant has no leaf. */
+static frz_code hold_column(parquet_cursor *c, parquet_cursor_column *column, frz_error *err)
+{
+    parquet_leaf *leaf = column->plan.leaf;
+    if (leaf == NULL) {
+        return FRZ_OK;
+    }
+    set_soft_bytes(c, column);
+    return parquet_leaf_hold(leaf, leaf->group_end - leaf->row, c->batch_rows - c->held_rows, err);
+}
+
+/* Have leaves hold the rows of the batch that lie in the row group at hand, and go to the next one
+ * that has rows; if one came short, the batch ends here. */
+static frz_code hold_group(parquet_cursor *c, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    const parquet_group *groups = c->source->file->metadata.groups;
+    size_t next = c->group + 1;
+    int64_t held = group_end(c) - c->row;
+    FRZ_TRY(for_columns(c, hold_column, held - c->held_rows, 0, err));
+    c->held_rows = held;
+    if (!is_at_group_end(c)) {
+        c->batch_rows = held;
+        goto out;
+    }
+    while (groups[next].num_rows == 0) {
+        next++;
+    }
+    FRZ_TRY(start_group(c, next, err));
+out:
+    return rc;
+}
+
+static frz_code hold_groups(parquet_cursor *c, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    if (has_pending(c)) { /* in the group in which the last batch ended */
+        c->batch_rows = FRZ_MIN(c->batch_rows, group_end(c) - c->row);
+    }
+    while (c->row + c->batch_rows > group_end(c)) {
+        FRZ_TRY(hold_group(c, err));
+    }
+out:
+    return rc;
+}
+
+/* ---- reading ---- */
+
+/* Rows behind the batch that are all wanted: one more batch, in which the group ends. */
+static int64_t choose_rest(const parquet_cursor *c)
+{
+    int64_t rest = group_end(c) - (c->row + c->batch_rows);
+    int64_t at = c->row;
+    for (size_t i = 0; i < c->range_count && c->ranges[i].start <= at && at < group_end(c); i++) {
+        at = FRZ_MAX(at, c->ranges[i].end);
+    }
+    bool wanted = at >= group_end(c) && c->thin.how == NULL && !c->over_groups;
+    return wanted && rest <= c->batch_rows ? rest : 0;
+}
+
 frz_code parquet_cursor_read(parquet_cursor *c, size_t group, int64_t row, int64_t end,
                              frz_batch *out, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     assert(row < end);
     c->row = row;
+    c->held_rows = 0;
     FRZ_TRY(start_group(c, group, err));
     FRZ_TRY(seek_columns(c, end, err));
     c->batch_rows = choose_rows(c, end);
+    c->rest_rows = choose_rest(c);
+    if (c->over_groups) {
+        FRZ_TRY(hold_groups(c, err));
+    }
     rc = c->thin.how == NULL ? read_whole(c, out, err) : read_thinned(c, out, err);
 out:
     return rc;

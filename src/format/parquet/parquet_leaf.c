@@ -18,6 +18,7 @@
 #define MAX_BYTES ((size_t)INT32_MAX)
 #define LEAST_STEP ((size_t)16) /* long values that are taken at a time */
 #define MOST_LIKELY (32 << 20)  /* bytes taken on the word of the footer */
+#define MOST_REST (256 << 10)   /* bytes that are decoded before they are asked for */
 #define LEAST_RUN 128           /* of values that are all there: worth its own way */
 
 /* ---- lifetime ---- */
@@ -363,31 +364,63 @@ static void learn(parquet_leaf *leaf, size_t bytes, int64_t rows)
     }
 }
 
-frz_code parquet_leaf_flat(parquet_leaf *leaf, int64_t n, struct ArrowArray *out, frz_error *err)
+/* Rows into the sink, at most n. */
+static frz_code take_flat(parquet_leaf *leaf, int64_t n, frz_error *err)
 {
     frz_code rc = FRZ_OK;
-    int64_t rows = 0;
-    int64_t shared;
-    FRZ_TRY(need_page(leaf, err));
-    if (can_share(leaf, &shared) && shared >= n) {
-        FRZ_TRY(share_page(leaf, n, out, err));
-        goto out;
-    }
-    FRZ_TRY(reserve_likely(leaf, n, err));
-    while (rows < n && (rows == 0 || leaf->sink.bytes < leaf->soft_bytes)) {
+    parquet_sink *s = &leaf->sink;
+    while (n > 0 && (s->count == 0 || s->bytes < leaf->soft_bytes)) {
         size_t taken;
         FRZ_TRY(need_page(leaf, err));
-        FRZ_TRY(flat_in_page(leaf, (size_t)FRZ_MIN(n - rows, leaf->pages.left), &taken, err));
+        FRZ_TRY(flat_in_page(leaf, (size_t)FRZ_MIN(n, leaf->pages.left), &taken, err));
         if (taken == 0) {
             break;
         }
-        rows += (int64_t)taken;
+        n -= (int64_t)taken;
     }
-    if (rows == 0) {
+    if (s->count == 0) {
         rc = frz_fail(err, FRZ_E_LIMIT, "row %" PRId64 ": a value of more than 2 GiB", leaf->row);
-        goto out;
     }
-    learn(leaf, leaf->sink.bytes, rows);
+out:
+    return rc;
+}
+
+frz_code parquet_leaf_hold(parquet_leaf *leaf, int64_t n, int64_t rows, frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    FRZ_TRY(reserve_likely(leaf, rows, err));
+    FRZ_TRY(take_flat(leaf, n, err));
+out:
+    return leaf_context(leaf, rc, err);
+}
+
+/* So many more rows are better decoded now: they are few, and do not lie in a shared page, nor are
+ * they indices of a dictionary, which take little memory while they wait. */
+static bool is_rest_for_now(const parquet_leaf *leaf, int64_t rest)
+{
+    double width = leaf->sink.width > 0 ? (double)leaf->sink.width : leaf->value_bytes;
+    return rest > 0 && !leaf->may_share && (double)rest * width <= MOST_REST &&
+           leaf->pages.values.encoding != PARQUET_RLE_DICTIONARY;
+}
+
+frz_code parquet_leaf_flat(parquet_leaf *leaf, int64_t n, int64_t rest, struct ArrowArray *out,
+                           frz_error *err)
+{
+    frz_code rc = FRZ_OK;
+    int64_t shared;
+    if (leaf->sink.count == 0) { /* nothing is held */
+        FRZ_TRY(need_page(leaf, err));
+        if (can_share(leaf, &shared) && shared >= n) {
+            FRZ_TRY(share_page(leaf, n, out, err));
+            goto out;
+        }
+        FRZ_TRY(reserve_likely(leaf, n + (is_rest_for_now(leaf, rest) ? rest : 0), err));
+    }
+    FRZ_TRY(take_flat(leaf, n, err));
+    if (leaf->pages.left == rest && is_rest_for_now(leaf, rest)) {
+        FRZ_TRY(take_flat(leaf, rest, err));
+    }
+    learn(leaf, leaf->sink.bytes, (int64_t)leaf->sink.count);
     FRZ_TRY(parquet_sink_finish(&leaf->sink, out, err));
 out:
     return leaf_context(leaf, rc, err);

@@ -241,8 +241,7 @@ void parquet_pages_skip(parquet_pages *p)
 void parquet_pages_drop_page(parquet_pages *p)
 {
     assert(p->left == 0);
-    frz_buffer_unref(p->page);
-    p->page = NULL;
+    parquet_scratch_keep_page(p->scratch, &p->page);
     if (p->values_left == 0 && !p->has_header && !p->locator.active) { /* it was the last one */
         parquet_pages_drop_dictionary(p);
     }

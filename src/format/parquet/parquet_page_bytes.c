@@ -34,6 +34,7 @@ static frz_code read_window(parquet_pages *p, size_t len, frz_error *err)
 {
     frz_code rc = FRZ_OK;
     p->window_len = 0;
+    parquet_scratch_take_window(p->scratch, &p->own);
     frz_buf_clear(&p->own);
     FRZ_TRY(frz_buf_reserve(&p->own, len, err));
     FRZ_TRY(frz_file_read(p->source->file->base.file, p->at, p->own.data, len, err));
@@ -56,7 +57,7 @@ void parquet_pages_rest(parquet_pages *p)
 {
     if (p->at == p->end) {
         parquet_pages_drop_window(p);
-        frz_buf_reset(&p->own);
+        parquet_scratch_keep_window(p->scratch, &p->own);
     }
 }
 

@@ -293,6 +293,8 @@ typedef struct parquet_scratch {
     const frz_env *env;
     frz_codec *codecs[FRZ_CODEC_COUNT]; /* made when first needed */
     frz_buf bytes;                      /* a compressed page */
+    frz_buffer *page;                   /* of a column that needs it no more; NULL: none */
+    frz_buf window;                     /* the same */
     uint32_t indices[PARQUET_BLOCK];
     frz_str views[PARQUET_BLOCK];
     uint8_t raw[PARQUET_BLOCK * 64];
@@ -308,6 +310,12 @@ typedef struct parquet_scratches {
 void parquet_scratches_reset(parquet_scratches *all);
 frz_code parquet_scratch_take(parquet_scratches *all, parquet_scratch **out, frz_error *err);
 void parquet_scratch_give(parquet_scratch *scratch);
+/* The next column works in the memory of the last one, which is in the processor's cache: keep what
+ * a column has used up, unless it is large, and let one that has none take it. */
+void parquet_scratch_keep_page(parquet_scratch *scratch, frz_buffer **page);
+void parquet_scratch_keep_window(parquet_scratch *scratch, frz_buf *window);
+void parquet_scratch_take_page(parquet_scratch *scratch, frz_buffer **page);
+void parquet_scratch_take_window(parquet_scratch *scratch, frz_buf *window);
 
 /* How to find pages by their rows (parquet_locate.c). */
 typedef struct parquet_locator {
@@ -478,8 +486,14 @@ frz_code parquet_leaf_start(parquet_leaf *leaf, size_t group, const frz_row_rang
 frz_code parquet_leaf_skip(parquet_leaf *leaf, int64_t rows, frz_error *err);
 /* Flat: rows in the open page that could be handed out without copying; 0: none. Opens a page. */
 frz_code parquet_leaf_shareable(parquet_leaf *leaf, int64_t *rows, frz_error *err);
-/* Flat: an array of the next rows, at most n, fewer if they are many bytes. */
-frz_code parquet_leaf_flat(parquet_leaf *leaf, int64_t n, struct ArrowArray *out, frz_error *err);
+/* Flat: up to n rows of the row group, which come out with those of the next one, about so many
+ * rows in all; fewer if they are many bytes. */
+frz_code parquet_leaf_hold(parquet_leaf *leaf, int64_t n, int64_t rows, frz_error *err);
+/* Flat: an array of what is held and the next rows, at most n, fewer if they are many bytes. Of
+ * rest rows more the array may have all, if the open page ends with them: it would wait until its
+ * bytes have left the processor's cache. */
+frz_code parquet_leaf_flat(parquet_leaf *leaf, int64_t n, int64_t rest, struct ArrowArray *out,
+                           frz_error *err);
 /* Not flat: take up to n rows in all; *rows receives how many complete rows are there. */
 frz_code parquet_leaf_nested(parquet_leaf *leaf, int64_t n, int64_t *rows, frz_error *err);
 /* Not flat: level entries of the first rows. */
@@ -549,11 +563,14 @@ typedef struct parquet_cursor {
     parquet_piece *pieces;     /* one per leaf */
     int64_t max_rows;          /* of a batch; set by the owner, as are the following */
     size_t max_bytes;
+    bool over_groups;            /* batches end where ranges do, and not where row groups do */
     const frz_row_range *ranges; /* wanted rows from the batch at hand on */
     size_t range_count;
     size_t group;       /* at hand; SIZE_MAX: none */
     int64_t row;        /* next to hand out */
     int64_t batch_rows; /* of the batch that is read, at most */
+    int64_t held_rows;  /* of them, those of earlier groups: leaves hold them */
+    int64_t rest_rows;  /* that are wanted behind the batch, up to the group's end; 0: too many */
     parquet_thin thin;
 } parquet_cursor;
 
@@ -562,7 +579,10 @@ frz_code parquet_cursor_init(parquet_cursor *c, const parquet_source *source,
                              parquet_scratches *scratches, const frz_type *file_type,
                              const frz_type *projection, frz_error *err);
 void parquet_cursor_reset(parquet_cursor *c);
-/* The next batch of the rows from row to end, which lie in the group. Rows never go back. */
+/* Whether batches can go over row groups: no column is nested. */
+bool parquet_cursor_is_flat(const parquet_cursor *c);
+/* The next batch of the rows from row, which lies in the group, to end, which does, too, unless
+ * batches go over groups. Rows never go back. */
 frz_code parquet_cursor_read(parquet_cursor *c, size_t group, int64_t row, int64_t end,
                              frz_batch *out, frz_error *err);
 /* Bytes of a row in a batch, about. */

@@ -69,6 +69,7 @@ typedef struct parquet_reader {
     double turn_bytes;   /* of a turn, at least */
     int64_t max_rows;
     size_t max_bytes;
+    bool over_groups;
     const frz_thinning *thinning;
 } parquet_reader;
 
@@ -163,6 +164,7 @@ static frz_code add_lane(parquet_reader *r, const frz_type *file_type, const frz
         parquet_cursor_init(&lane->cursor, &r->source, r->scratches, file_type, projection, err);
     lane->cursor.max_rows = r->max_rows;
     lane->cursor.max_bytes = r->max_bytes;
+    lane->cursor.over_groups = r->over_groups && parquet_cursor_is_flat(&lane->cursor);
     if (rc == FRZ_OK) {
         parquet_thin_init(&lane->cursor, r->thinning);
     }
@@ -175,7 +177,10 @@ static frz_code read_batch(const parquet_reader *r, reader_lane *lane, frz_batch
     if (!next_row(r, &lane->at) || lane->at.row >= lane->end) {
         return FRZ_END;
     }
-    int64_t end = FRZ_MIN(r->ranges[lane->at.range].end, group_end(r, lane->at.group));
+    int64_t end = r->ranges[lane->at.range].end;
+    if (!lane->cursor.over_groups) {
+        end = FRZ_MIN(end, group_end(r, lane->at.group));
+    }
     lane->cursor.ranges = r->ranges + lane->at.range;
     lane->cursor.range_count = r->range_count - lane->at.range;
     frz_code rc = parquet_cursor_read(&lane->cursor, lane->at.group, lane->at.row, end, out, err);
@@ -387,7 +392,7 @@ static frz_code add_lanes(parquet_reader *r, const frz_type *file_type,
     for (size_t i = 0; i < r->lane_count; i++) {
         give_stretch(r, r->lanes[i]);
     }
-    r->source.window = read_ahead(leaves * r->lane_count);
+    r->source.window = read_ahead(leaves * r->lane_count + request->columns_beside);
 out:
     return rc;
 }
@@ -418,6 +423,7 @@ frz_code parquet_reader_open(const frz_data_file *file, const frz_type *file_typ
     }
     r->base =
         (frz_data_reader){.model = file->model, .file = file, .thins = request->thinning != NULL};
+    r->over_groups = request->over_groups && request->no_ahead && request->thinning == NULL;
     r->thinning = request->thinning;
     r->file = (const parquet_file *)file;
     r->source = (parquet_source){.env = env, .file = r->file};

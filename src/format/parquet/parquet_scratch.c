@@ -4,6 +4,8 @@
  */
 #include "format/parquet/parquet_read.h"
 
+#define MOST_KEPT ((size_t)1 << 20) /* bytes of a page or window */
+
 static frz_code scratch_add(parquet_scratches *all, parquet_scratch **out, frz_error *err)
 {
     parquet_scratch *scratch = frz_alloc_zero(all->env, 1, sizeof *scratch);
@@ -12,6 +14,7 @@ static frz_code scratch_add(parquet_scratches *all, parquet_scratch **out, frz_e
     }
     scratch->env = all->env;
     frz_buf_init(&scratch->bytes, all->env, FRZ_BUF_NO_LIMIT);
+    frz_buf_init(&scratch->window, all->env, FRZ_BUF_NO_LIMIT);
     frz_slots_add(&all->slots, &scratch->slot);
     *out = scratch;
     return FRZ_OK;
@@ -26,6 +29,8 @@ void parquet_scratches_reset(parquet_scratches *all)
             frz_codec_free(scratch->codecs[i]);
         }
         frz_buf_reset(&scratch->bytes);
+        frz_buf_reset(&scratch->window);
+        frz_buffer_unref(scratch->page);
         frz_free(scratch->env, scratch);
     }
 }
@@ -43,4 +48,49 @@ frz_code parquet_scratch_take(parquet_scratches *all, parquet_scratch **out, frz
 void parquet_scratch_give(parquet_scratch *scratch)
 {
     frz_slot_give(&scratch->slot);
+}
+
+/* ---- memory of columns ---- */
+
+void parquet_scratch_keep_page(parquet_scratch *scratch, frz_buffer **page)
+{
+    frz_buffer *rest = *page;
+    size_t kept = scratch->page == NULL ? 0 : scratch->page->capacity;
+    if (rest != NULL && atomic_load_explicit(&rest->refs, memory_order_acquire) == 1 &&
+        rest->capacity > kept && rest->capacity <= MOST_KEPT) {
+        rest = scratch->page;
+        scratch->page = *page;
+    }
+    frz_buffer_unref(rest);
+    *page = NULL;
+}
+
+void parquet_scratch_take_page(parquet_scratch *scratch, frz_buffer **page)
+{
+    if (*page == NULL) {
+        *page = scratch->page;
+        scratch->page = NULL;
+    }
+}
+
+static void swap_windows(frz_buf *a, frz_buf *b)
+{
+    frz_buf window = *a;
+    *a = *b;
+    *b = window;
+}
+
+void parquet_scratch_keep_window(parquet_scratch *scratch, frz_buf *window)
+{
+    if (window->capacity > scratch->window.capacity && window->capacity <= MOST_KEPT) {
+        swap_windows(&scratch->window, window);
+    }
+    frz_buf_reset(window);
+}
+
+void parquet_scratch_take_window(parquet_scratch *scratch, frz_buf *window)
+{
+    if (window->data == NULL) {
+        swap_windows(&scratch->window, window);
+    }
 }

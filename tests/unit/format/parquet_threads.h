@@ -95,7 +95,7 @@ typedef struct made_file {
     char names[MOST_COLUMNS][8];
     frz_type type;
     uint64_t seed;
-    bool long_lists;
+    bool long_lists, long_texts;
 } made_file;
 
 static inline uint64_t next_random(uint64_t *seed)
@@ -110,7 +110,7 @@ static inline uint64_t next_random(uint64_t *seed)
 static inline void append_value(made_file *f, frz_builder *b, const frz_type *type, bool nullable)
 {
     uint64_t r = next_random(&f->seed);
-    char text[64];
+    char text[4096];
     frz_code rc = FRZ_OK;
     if (nullable && r % 11 == 0) {
         rc = frz_builder_null(b, NULL);
@@ -121,8 +121,9 @@ static inline void append_value(made_file *f, frz_builder *b, const frz_type *ty
     } else if (type->id == FRZ_TYPE_BOOLEAN) {
         rc = frz_builder_bool(b, r >> 63, NULL);
     } else if (type->id == FRZ_TYPE_STRING) {
-        int len = snprintf(text, sizeof text, "%.*s%d", (int)(r % 30),
-                           "thirty letters, more or less, here", (int)(r >> 32 & 0xFF));
+        int len = snprintf(text, sizeof text, "%.*s%*d", (int)(r % 30),
+                           "thirty letters, more or less, here", f->long_texts ? 3000 : 0,
+                           (int)(r >> 32 & 0xFF));
         rc = frz_builder_bytes(b, (frz_str){text, (size_t)len}, NULL);
     } else {
         size_t items = f->long_lists ? 50 : r >> 40 & 3;
