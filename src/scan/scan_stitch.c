@@ -23,7 +23,8 @@
 
 #define DEFAULT_ROWS 65536
 #define DEFAULT_BYTES (16 << 20)
-#define ABOUT 1.125    /* how much more bytes a batch may have than asked for */
+#define ABOUT 1.125                   /* how much more bytes a batch may have than asked for */
+#define MOST_SHARES ((size_t)1 << 20) /* files claim any number of rows */
 #define LEAST_CUT 4096 /* rows: parts are not read in smaller batches to have them end together */
 
 /* ---- what parts are asked for ---- */
@@ -193,6 +194,9 @@ static frz_code share_ranges(frz_stitch *stitch, int64_t most, frz_error *err)
     for (size_t i = 0; i < stitch->range_count; i++) {
         count += (size_t)((stitch->ranges[i].end - stitch->ranges[i].start) / most) + 1;
     }
+    if (count > MOST_SHARES) {
+        return FRZ_OK; /* each part makes batches as it goes */
+    }
     frz_row_range *shares = frz_arena_array(&stitch->arena, count, sizeof *shares);
     if (shares == NULL) {
         return frz_fail_nomem(err, count * sizeof *shares);
@@ -232,13 +236,15 @@ static const stitch_part *largest_part(const frz_stitch *stitch)
     return largest;
 }
 
-static bool has_nested(const frz_type *projection)
+/* Can batches go over row groups? */
+static bool is_flat(const frz_type *projection)
 {
-    size_t i = 0;
-    while (i < projection->field_count && !frz_type_is_nested(projection->fields[i].type)) {
-        i++;
+    bool flat = true;
+    for (size_t i = 0; i < projection->field_count; i++) {
+        const frz_type *type = projection->fields[i].type;
+        flat = flat && !frz_type_is_nested(type) && type->id != FRZ_TYPE_VARIANT;
     }
-    return i < projection->field_count;
+    return flat;
 }
 
 /* Does a row group of the file end inside of a range? */
@@ -271,7 +277,7 @@ static frz_code align_parts(frz_stitch *stitch, frz_error *err)
     const stitch_part *largest = largest_part(stitch);
     for (size_t i = 0; i < stitch->part_count; i++) {
         const stitch_part *part = &stitch->parts[i];
-        if (part == largest || has_nested(part->projection)) {
+        if (part == largest || !is_flat(part->projection)) {
             FRZ_TRY(cut_ranges(stitch, part->file, err));
         }
     }

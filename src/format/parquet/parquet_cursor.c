@@ -619,6 +619,14 @@ static frz_code hold_column(parquet_cursor *c, parquet_cursor_column *column, fr
     return parquet_leaf_hold(leaf, leaf->group_end - leaf->row, c->batch_rows - c->held_rows, err);
 }
 
+/* Rows of this group that have room in the batch beside those that are held. */
+static int64_t rows_with_room(const parquet_cursor *c)
+{
+    double room = FRZ_MAX((double)c->max_bytes * ABOUT - c->held_bytes, 0.0);
+    double rows = room / FRZ_MAX(parquet_cursor_row_bytes(c), 1.0 / 64);
+    return (int64_t)FRZ_MIN(rows, (double)c->batch_rows);
+}
+
 /* Have leaves hold the rows of the batch that lie in the row group at hand, and go to the next one
  * that has rows; if one came short, the batch ends here. */
 static frz_code hold_group(parquet_cursor *c, frz_error *err)
@@ -627,8 +635,10 @@ static frz_code hold_group(parquet_cursor *c, frz_error *err)
     const parquet_group *groups = c->source->file->metadata.groups;
     size_t next = c->group + 1;
     int64_t held = group_end(c) - c->row;
+    double bytes = (double)(held - c->held_rows) * parquet_cursor_row_bytes(c);
     FRZ_TRY(for_columns(c, hold_column, held - c->held_rows, 0, err));
     c->held_rows = held;
+    c->held_bytes += bytes;
     if (!is_at_group_end(c)) {
         c->batch_rows = held;
         goto out;
@@ -637,6 +647,7 @@ static frz_code hold_group(parquet_cursor *c, frz_error *err)
         next++;
     }
     FRZ_TRY(start_group(c, next, err));
+    c->batch_rows = FRZ_MIN(c->batch_rows, c->held_rows + rows_with_room(c));
 out:
     return rc;
 }
@@ -659,13 +670,15 @@ out:
 /* Rows behind the batch that are all wanted: one more batch, in which the group ends. */
 static int64_t choose_rest(const parquet_cursor *c)
 {
-    int64_t rest = group_end(c) - (c->row + c->batch_rows);
-    int64_t at = c->row;
-    for (size_t i = 0; i < c->range_count && c->ranges[i].start <= at && at < group_end(c); i++) {
+    int64_t at = c->row, end = group_end(c);
+    int64_t rest = end - (c->row + c->batch_rows);
+    if (rest > c->batch_rows || c->thin.how != NULL || c->over_groups) {
+        return 0;
+    }
+    for (size_t i = 0; i < c->range_count && c->ranges[i].start <= at && at < end; i++) {
         at = FRZ_MAX(at, c->ranges[i].end);
     }
-    bool wanted = at >= group_end(c) && c->thin.how == NULL && !c->over_groups;
-    return wanted && rest <= c->batch_rows ? rest : 0;
+    return at >= end ? rest : 0;
 }
 
 frz_code parquet_cursor_read(parquet_cursor *c, size_t group, int64_t row, int64_t end,
@@ -675,6 +688,7 @@ frz_code parquet_cursor_read(parquet_cursor *c, size_t group, int64_t row, int64
     assert(row < end);
     c->row = row;
     c->held_rows = 0;
+    c->held_bytes = 0;
     FRZ_TRY(start_group(c, group, err));
     FRZ_TRY(seek_columns(c, end, err));
     c->batch_rows = choose_rows(c, end);

@@ -394,13 +394,14 @@ out:
     return leaf_context(leaf, rc, err);
 }
 
-/* So many more rows are better decoded now: they are few, and do not lie in a shared page, nor are
- * they indices of a dictionary, which take little memory while they wait. */
-static bool is_rest_for_now(const parquet_leaf *leaf, int64_t rest)
+/* So many more rows are better decoded at once: they are few, not in a page that may be shared, and
+ * not indices of a dictionary, which take little memory while they wait. */
+static bool takes_rest(const parquet_leaf *leaf, int64_t rest)
 {
     double width = leaf->sink.width > 0 ? (double)leaf->sink.width : leaf->value_bytes;
-    return rest > 0 && !leaf->may_share && (double)rest * width <= MOST_REST &&
-           leaf->pages.values.encoding != PARQUET_RLE_DICTIONARY;
+    parquet_encoding encoding = leaf->pages.values.encoding;
+    return rest > 0 && (double)rest * width <= MOST_REST && encoding != PARQUET_RLE_DICTIONARY &&
+           !(leaf->may_share && encoding == PARQUET_PLAIN);
 }
 
 frz_code parquet_leaf_flat(parquet_leaf *leaf, int64_t n, int64_t rest, struct ArrowArray *out,
@@ -414,10 +415,10 @@ frz_code parquet_leaf_flat(parquet_leaf *leaf, int64_t n, int64_t rest, struct A
             FRZ_TRY(share_page(leaf, n, out, err));
             goto out;
         }
-        FRZ_TRY(reserve_likely(leaf, n + (is_rest_for_now(leaf, rest) ? rest : 0), err));
+        FRZ_TRY(reserve_likely(leaf, n + (takes_rest(leaf, rest) ? rest : 0), err));
     }
     FRZ_TRY(take_flat(leaf, n, err));
-    if (leaf->pages.left == rest && is_rest_for_now(leaf, rest)) {
+    if (leaf->pages.left == rest && takes_rest(leaf, rest)) {
         FRZ_TRY(take_flat(leaf, rest, err));
     }
     learn(leaf, leaf->sink.bytes, (int64_t)leaf->sink.count);

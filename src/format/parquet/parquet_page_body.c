@@ -128,7 +128,7 @@ out:
 /* A buffer for the page: the last page's, unless a batch still shows it. */
 static frz_code page_buffer(parquet_pages *p, size_t size, frz_error *err)
 {
-    parquet_scratch_take_page(p->scratch, &p->page);
+    parquet_scratch_take_page(p->scratch, size, &p->page);
     frz_buffer *old = p->page;
     if (old != NULL && atomic_load_explicit(&old->refs, memory_order_acquire) == 1 &&
         size <= old->capacity - FRZ_BUFFER_SLACK) {

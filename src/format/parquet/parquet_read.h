@@ -311,10 +311,11 @@ void parquet_scratches_reset(parquet_scratches *all);
 frz_code parquet_scratch_take(parquet_scratches *all, parquet_scratch **out, frz_error *err);
 void parquet_scratch_give(parquet_scratch *scratch);
 /* The next column works in the memory of the last one, which is in the processor's cache: keep what
- * a column has used up, unless it is large, and let one that has none take it. */
+ * a column has used up, unless it is large, and let one that has none take it. A page may stay with
+ * a batch, so that one of much more than the size is not taken. */
 void parquet_scratch_keep_page(parquet_scratch *scratch, frz_buffer **page);
 void parquet_scratch_keep_window(parquet_scratch *scratch, frz_buf *window);
-void parquet_scratch_take_page(parquet_scratch *scratch, frz_buffer **page);
+void parquet_scratch_take_page(parquet_scratch *scratch, size_t size, frz_buffer **page);
 void parquet_scratch_take_window(parquet_scratch *scratch, frz_buf *window);
 
 /* How to find pages by their rows (parquet_locate.c). */
@@ -570,6 +571,7 @@ typedef struct parquet_cursor {
     int64_t row;        /* next to hand out */
     int64_t batch_rows; /* of the batch that is read, at most */
     int64_t held_rows;  /* of them, those of earlier groups: leaves hold them */
+    double held_bytes;  /* about */
     int64_t rest_rows;  /* that are wanted behind the batch, up to the group's end; 0: too many */
     parquet_thin thin;
 } parquet_cursor;

@@ -6,7 +6,8 @@
  *
  *  1. A stretch is a run of wanted rows that ends where a row group ends. Cursors are given
  *     stretches in order, and hand them out in the same order, so the batches come as one cursor
- *     would have made them (a batch depends on nothing outside of its row group).
+ *     would have made them (a batch depends on nothing outside of its row group; where batches go
+ *     over groups there is one cursor).
  *  2. A cursor reads ahead of its turn, up to a bound; what it read waits in its queue, a failure
  *     behind it.
  *  3. Cursors read only within parquet_reader_next.

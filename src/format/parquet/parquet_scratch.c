@@ -4,7 +4,7 @@
  */
 #include "format/parquet/parquet_read.h"
 
-#define MOST_KEPT ((size_t)1 << 20) /* bytes of a page or window */
+#define MOST_KEPT ((size_t)2 << 20) /* bytes of a page or window */
 
 static frz_code scratch_add(parquet_scratches *all, parquet_scratch **out, frz_error *err)
 {
@@ -65,9 +65,11 @@ void parquet_scratch_keep_page(parquet_scratch *scratch, frz_buffer **page)
     *page = NULL;
 }
 
-void parquet_scratch_take_page(parquet_scratch *scratch, frz_buffer **page)
+void parquet_scratch_take_page(parquet_scratch *scratch, size_t size, frz_buffer **page)
 {
-    if (*page == NULL) {
+    const frz_buffer *kept = scratch->page;
+    size_t capacity = kept == NULL ? 0 : kept->capacity - FRZ_BUFFER_SLACK;
+    if (*page == NULL && size <= capacity && size >= capacity / 2) {
         *page = scratch->page;
         scratch->page = NULL;
     }

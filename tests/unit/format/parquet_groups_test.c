@@ -8,6 +8,7 @@
 
 #define ROWS 6000
 #define GROUP_ROWS 700
+#define TEXT 2 /* the first column of texts, if there are so many */
 
 /* ---- what is read ---- */
 
@@ -15,6 +16,7 @@ typedef struct outcome {
     uint64_t hashes[ROWS]; /* of the rows */
     int64_t rows, batches;
     int64_t ends[ROWS]; /* of the batches */
+    int64_t most_bytes; /* of the texts of a batch */
     frz_code rc;
 } outcome;
 
@@ -31,6 +33,11 @@ static void take_batch(outcome *o, const frz_type *type, const frz_batch *batch)
         add_row(&hash, type, &batch->array, i);
         assert_true(o->rows < ROWS);
         o->hashes[o->rows++] = hash;
+    }
+    if (type->field_count > TEXT) {
+        const struct ArrowArray *text = batch->array.children[TEXT];
+        const int32_t *offsets = (const int32_t *)text->buffers[1] + text->offset;
+        o->most_bytes = FRZ_MAX(o->most_bytes, (int64_t)offsets[text->length] - offsets[0]);
     }
     o->ends[o->batches++] = batch->first_row + batch->array.length;
 }
@@ -49,7 +56,7 @@ static void read_with(const frz_env *env, const made_file *f, const reading *r, 
                                       .max_bytes = r->max_bytes,
                                       .no_ahead = true,
                                       .over_groups = over_groups};
-    out->rows = out->batches = 0;
+    out->rows = out->batches = out->most_bytes = 0;
     out->rc = frz_data_file_open(env, f->path, NULL, &file, &err);
     if (out->rc == FRZ_OK) {
         out->rc = frz_data_reader_open(file, &request, &reader, &err);
@@ -115,6 +122,7 @@ static void check_file(const made_file *f, bool flat, bool comes_short)
             if (flat && !comes_short && i != BY_BYTES) {
                 assert_ends(&outcomes[1], &readings[i]);
             }
+            assert_true(i != BY_BYTES || outcomes[1].most_bytes < 3 * readings[i].max_bytes);
             if (!comes_short) {
                 assert_true(outcomes[1].batches <= outcomes[0].batches - flat);
             }
@@ -282,6 +290,44 @@ static void groups__small_pages_are_decoded_as_they_are_wanted(void **state)
     remove_file(&f);
 }
 
+/* ---- memory ---- */
+
+/* Columns work in each other's memory: a batch that shows a small page does not keep that of long
+ * texts. */
+static void groups__shared_pages_keep_no_more_than_they_hold(void **state)
+{
+    enum { PLAIN = 9, SMALL_ROWS = 300 };
+    frz_error err = {0};
+    made_file f = {.long_texts = true};
+    frz_parquet_write_options opts = options(1, 0);
+    frz_env *env = env_of(1, NULL, NULL);
+    frz_data_file *file = NULL;
+    frz_data_reader *reader = NULL;
+    frz_batch batch;
+    struct ArrowArray column;
+    frz_env_counters counters;
+    (void)state;
+    opts.page_bytes = 1 << 20;
+    opts.no_byte_stream_split = true;
+    opts.no_dictionary = true;
+    make_file(&f, 12, 4, SMALL_ROWS, &opts);
+    const frz_read_request request = {.projection = &f.type, .no_ahead = true, .over_groups = true};
+    assert_ok(frz_data_file_open(env, f.path, NULL, &file, &err), &err);
+    assert_ok(frz_data_reader_open(file, &request, &reader, &err), &err);
+    assert_ok(frz_data_reader_next(reader, &batch, &err), &err);
+    assert_int_equal(batch.array.length, SMALL_ROWS);
+    frz_array_move(batch.array.children[PLAIN], &column);
+    frz_array_release(&batch.array);
+    frz_data_reader_close(reader);
+    frz_data_file_close(file);
+    frz_env_drop_cache(env);
+    frz_env_counters_get(env, &counters);
+    assert_true(counters.bytes_allocated < SMALL_ROWS * 8 * 4);
+    frz_array_release(&column);
+    remove_file(&f);
+    end_env(env);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -291,6 +337,7 @@ int main(void)
         cmocka_unit_test(groups__every_failing_allocation_is_reported),
         cmocka_unit_test(groups__pages_of_two_batches_are_decoded_once),
         cmocka_unit_test(groups__small_pages_are_decoded_as_they_are_wanted),
+        cmocka_unit_test(groups__shared_pages_keep_no_more_than_they_hold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
