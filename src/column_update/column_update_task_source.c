@@ -16,16 +16,21 @@
 
 /* ---- what a plan is given ---- */
 
+/* A task runs elsewhere, where nothing but files can be opened. */
 static frz_code check_kind(const frz_row_source *what, frz_error *err)
 {
-    const char *other = what->stream != NULL  ? "a stream"
-                        : what->table != NULL ? "another table"
-                                              : NULL;
-    if (other != NULL) {
-        return frz_fail(err, FRZ_E_ARGUMENT,
-                        "tasks take values from files only, found %s: a task runs elsewhere, where "
-                        "nothing but files can be opened",
-                        other);
+    if (what->table != NULL) {
+        frz_code rc = frz_fail(err, FRZ_E_ARGUMENT,
+                               "tasks take values from files only, found table %s", what->table);
+        frz_hint(err, "name files that are there, or write the rows of the table to one: tasks may "
+                      "run where no catalog can be opened");
+        return rc;
+    }
+    if (what->stream != NULL) {
+        return frz_fail(
+            err, FRZ_E_ARGUMENT,
+            "tasks take values from files only, found a stream: it cannot be read where "
+            "a task runs");
     }
     return what->file_count > 0
                ? FRZ_OK

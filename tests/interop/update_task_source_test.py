@@ -244,7 +244,9 @@ def test_tasks_that_ran_twice_and_commits_that_are_tried_again(table, source):
 
 def test_what_cannot_be_opened_elsewhere_is_refused(table, source):
     told = table.refusal(2, "update-plan", "db.t", "--set", "v=s.v", "--from", "db.t", "--source-name", "s", *BY_ID)
-    assert "from files only, found another table" in told and "a task runs elsewhere" in told
+    assert "from files only, found table db.t" in told and "hint: name files that are there" in told
+    misspelt = table.refusal(2, "update-plan", "db.t", "--set", "v=s.v", "--from", "scores.parquet", *BY_ID)
+    assert "found table scores.parquet" in misspelt
     by_position = table.refusal(2, "update-plan", "db.t", *SET, *from_files(source))
     assert "no condition says which row" in by_position and "WHERE t.id = s.id" in by_position
     assert "--from" in table.refusal(2, "update-plan", "db.t", "--set", "v=w", "--source-name", "s")

@@ -116,11 +116,11 @@ static void task__refuses_sources_that_are_no_files(void **state)
                  "expected files");
     source.stream = &stream;
     assert_fails(plan_from(&f, &source, NULL, "t.id = s.id", &plan), &f.err, FRZ_E_ARGUMENT,
-                 "found a stream: a task runs elsewhere");
+                 "from files only, found a stream: it cannot be read where a task runs");
     source.stream = NULL;
     source.table = NAME;
     assert_fails(plan_from(&f, &source, NULL, "t.id = s.id", &plan), &f.err, FRZ_E_ARGUMENT,
-                 "found another table: a task runs elsewhere");
+                 "from files only, found table " NAME);
     fixture_close(&f);
 }
 

@@ -17,6 +17,7 @@ typedef struct outcome {
     int64_t rows, batches;
     int64_t ends[ROWS]; /* of the batches */
     int64_t most_bytes; /* of the texts of a batch */
+    const frz_type *type;
     frz_code rc;
 } outcome;
 
@@ -26,8 +27,11 @@ typedef struct reading {
     int64_t max_rows, max_bytes;
 } reading;
 
-static void take_batch(outcome *o, const frz_type *type, const frz_batch *batch)
+static void take_batch(void *ctx, const frz_data_reader *reader, const frz_batch *batch)
 {
+    outcome *o = ctx;
+    const frz_type *type = o->type;
+    (void)reader;
     for (int64_t i = 0; i < batch->array.length; i++) {
         uint64_t hash = (uint64_t)(batch->first_row + i);
         add_row(&hash, type, &batch->array, i);
@@ -46,9 +50,6 @@ static void read_with(const frz_env *env, const made_file *f, const reading *r, 
                       outcome *out)
 {
     frz_error err = {0};
-    frz_data_file *file = NULL;
-    frz_data_reader *reader = NULL;
-    frz_batch batch;
     const frz_read_request request = {.projection = &f->type,
                                       .ranges = r->range_count == 0 ? NULL : r->ranges,
                                       .range_count = r->range_count,
@@ -56,20 +57,9 @@ static void read_with(const frz_env *env, const made_file *f, const reading *r, 
                                       .max_bytes = r->max_bytes,
                                       .no_ahead = true,
                                       .over_groups = over_groups};
+    out->type = &f->type;
     out->rows = out->batches = out->most_bytes = 0;
-    out->rc = frz_data_file_open(env, f->path, NULL, &file, &err);
-    if (out->rc == FRZ_OK) {
-        out->rc = frz_data_reader_open(file, &request, &reader, &err);
-    }
-    while (out->rc == FRZ_OK) {
-        out->rc = frz_data_reader_next(reader, &batch, &err);
-        if (out->rc == FRZ_OK) {
-            take_batch(out, &f->type, &batch);
-            frz_array_release(&batch.array);
-        }
-    }
-    frz_data_reader_close(reader);
-    frz_data_file_close(file);
+    out->rc = read_batches(env, f->path, &request, take_batch, out, &err);
 }
 
 static void assert_same_rows(const outcome *a, const outcome *b)
@@ -167,25 +157,11 @@ static void groups__nested_columns_end_batches(void **state)
     remove_file(&f);
 }
 
-/* Texts that are long in the first rows and short behind, or the other way round: batches are
- * chosen by the row groups in which they begin, and texts of others end before the batch does. */
-static void make_uneven_file(made_file *f, int64_t group_rows, bool long_first, int64_t first_rows)
+/* Texts are long in the first rows and short behind, or the other way round. */
+static void make_texts(made_file *f, int64_t group_rows, bool long_first, int64_t first_rows)
 {
-    frz_error err = {0};
-    struct ArrowArray parts[2], batch;
-    frz_env *env = env_of(1, NULL, NULL);
     frz_parquet_write_options opts = options(1, group_rows);
-    made_begin(f, 4, 4);
-    for (int i = 0; i < 2; i++) {
-        f->long_texts = long_first == (i == 0);
-        make_batch(f, env, i == 0 ? first_rows : ROWS - first_rows, &parts[i]);
-    }
-    assert_ok(frz_array_concat(env, &f->type, parts, 2, &batch, &err), &err);
-    assert_ok(made_write(f, env, &batch, 1, &opts, &err), &err);
-    frz_array_release(&batch);
-    frz_array_release(&parts[0]);
-    frz_array_release(&parts[1]);
-    end_env(env);
+    make_uneven_file(f, 4, 4, &f->long_texts, long_first, first_rows, ROWS, &opts);
 }
 
 static void groups__columns_may_come_short(void **state)
@@ -201,7 +177,7 @@ static void groups__columns_may_come_short(void **state)
     (void)state;
     for (size_t i = 0; i < FRZ_ARRAY_COUNT(files); i++) {
         made_file f = {0};
-        make_uneven_file(&f, files[i].group_rows, files[i].long_first, files[i].first_rows);
+        make_texts(&f, files[i].group_rows, files[i].long_first, files[i].first_rows);
         check_file(&f, true, true);
         remove_file(&f);
     }
@@ -226,7 +202,7 @@ static void groups__every_failing_allocation_is_reported(void **state)
     group_reading *g = malloc(sizeof *g);
     (void)state;
     assert_non_null(g);
-    make_uneven_file(&f, 20, true, 200);
+    make_texts(&f, 20, true, 200);
     g->file = &f;
     fail_allocations(read_over_groups, g, FRZ_END);
     remove_file(&f);

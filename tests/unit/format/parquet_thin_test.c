@@ -69,16 +69,29 @@ typedef struct outcome {
     frz_code rc;
 } outcome;
 
-static void take_batch(outcome *o, const chooser *c, const frz_batch *batch, bool thinned)
+typedef struct taking {
+    outcome *out;
+    const chooser *c;
+    bool thin;        /* the reader leaves rows out */
+    bool all;         /* rows are asked for */
+    int64_t next_row; /* then */
+} taking;
+
+static void take_batch(void *ctx, const frz_data_reader *reader, const frz_batch *batch)
 {
+    taking *t = ctx;
+    outcome *o = t->out;
+    assert_true(frz_data_reader_thins(reader) == t->thin);
+    assert_true(batch->first_row == t->next_row || !t->all);
+    t->next_row = batch->first_row + batch->array.length + batch->left_out;
     for (int64_t i = 0; i < batch->array.length; i++) {
         uint64_t hash = 0;
-        if (!thinned && !keeps(c->rule, batch->first_row + i,
-                               anything_of(c, &batch->array, batch->first_row, i))) {
+        if (!t->thin && !keeps(t->c->rule, batch->first_row + i,
+                               anything_of(t->c, &batch->array, batch->first_row, i))) {
             o->left_out++;
             continue;
         }
-        add_row(&hash, c->type, &batch->array, i);
+        add_row(&hash, t->c->type, &batch->array, i);
         assert_true(o->rows < MOST_ROWS);
         o->hashes[o->rows++] = hash;
     }
@@ -96,10 +109,7 @@ static void read_with(const frz_env *env, const made_file *f, chooser *c, const 
                       bool thin, outcome *out)
 {
     frz_error err = {0};
-    frz_data_file *file = NULL;
-    frz_data_reader *reader = NULL;
-    frz_batch batch;
-    int64_t next_row = 0;
+    taking t = {.out = out, .c = c, .thin = thin, .all = r->range_count == 0};
     const frz_thinning thinning = {choose, c, c->columns, c->count};
     const frz_read_request request = {.projection = &f->type,
                                       .ranges = r->range_count == 0 ? NULL : r->ranges,
@@ -108,22 +118,7 @@ static void read_with(const frz_env *env, const made_file *f, chooser *c, const 
                                       .max_bytes = r->max_bytes,
                                       .thinning = thin ? &thinning : NULL};
     out->rows = out->left_out = 0;
-    out->rc = frz_data_file_open(env, f->path, NULL, &file, &err);
-    if (out->rc == FRZ_OK) {
-        out->rc = frz_data_reader_open(file, &request, &reader, &err);
-    }
-    while (out->rc == FRZ_OK) {
-        out->rc = frz_data_reader_next(reader, &batch, &err);
-        if (out->rc == FRZ_OK) {
-            assert_true(frz_data_reader_thins(reader) == thin);
-            assert_true(batch.first_row == next_row || r->range_count > 0);
-            take_batch(out, c, &batch, thin);
-            next_row = batch.first_row + batch.array.length + batch.left_out;
-            frz_array_release(&batch.array);
-        }
-    }
-    frz_data_reader_close(reader);
-    frz_data_file_close(file);
+    out->rc = read_batches(env, f->path, &request, take_batch, &t, &err);
 }
 
 static void assert_same(const outcome *a, const outcome *b)
@@ -191,28 +186,15 @@ static void thin__batches_have_the_rows_that_are_kept(void **state)
     free(whole);
 }
 
-/* Values become so large within a row group that their columns end before the batch does. */
+/* Lists become so long within a row group that their columns end before the batch does. */
 static void make_growing_file(made_file *f, size_t columns, int64_t small, int64_t large)
 {
-    frz_error err = {0};
-    struct ArrowArray parts[2], batch;
-    frz_env *env = env_of(1, NULL, NULL);
     frz_parquet_write_options opts = {.struct_size = sizeof opts,
                                       .codec = FRZ_PARQUET_ZSTD,
                                       .page_version = 1,
                                       .page_bytes = 20000,
                                       .group_rows = small + large};
-    made_begin(f, columns, 6);
-    for (int i = 0; i < 2; i++) {
-        f->long_lists = i == 1;
-        make_batch(f, env, i == 0 ? small : large, &parts[i]);
-    }
-    assert_ok(frz_array_concat(env, &f->type, parts, 2, &batch, &err), &err);
-    assert_ok(made_write(f, env, &batch, 1, &opts, &err), &err);
-    frz_array_release(&batch);
-    frz_array_release(&parts[0]);
-    frz_array_release(&parts[1]);
-    end_env(env);
+    make_uneven_file(f, columns, 6, &f->long_lists, false, small, small + large, &opts);
 }
 
 static void thin__columns_may_come_short(void **state)

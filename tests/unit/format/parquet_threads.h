@@ -208,6 +208,29 @@ static inline void make_file(made_file *f, size_t columns, size_t kind_count, in
     end_env(env);
 }
 
+/* Values of one part of the rows are long: f->long_lists or f->long_texts, which is given, holds
+ * there. Batches are chosen by the row groups in which they begin, so that columns of others come
+ * short of them. */
+static inline void make_uneven_file(made_file *f, size_t columns, size_t kind_count, bool *is_long,
+                                    bool long_first, int64_t first_rows, int64_t rows,
+                                    const frz_parquet_write_options *opts)
+{
+    frz_error err = {0};
+    struct ArrowArray parts[2], batch;
+    frz_env *env = env_of(1, NULL, NULL);
+    made_begin(f, columns, kind_count);
+    for (int i = 0; i < 2; i++) {
+        *is_long = long_first == (i == 0);
+        make_batch(f, env, i == 0 ? first_rows : rows - first_rows, &parts[i]);
+    }
+    assert_ok(frz_array_concat(env, &f->type, parts, 2, &batch, &err), &err);
+    assert_ok(made_write(f, env, &batch, 1, opts, &err), &err);
+    frz_array_release(&batch);
+    frz_array_release(&parts[0]);
+    frz_array_release(&parts[1]);
+    end_env(env);
+}
+
 static inline void remove_file(made_file *f)
 {
     unlink(f->path);
@@ -215,6 +238,31 @@ static inline void remove_file(made_file *f)
 }
 
 /* ---- what was read ---- */
+
+/* Give each batch of a file to take. FRZ_END, or what failed. */
+static inline frz_code
+read_batches(const frz_env *env, const char *path, const frz_read_request *request,
+             void (*take)(void *ctx, const frz_data_reader *reader, const frz_batch *batch),
+             void *ctx, frz_error *err)
+{
+    frz_data_file *file = NULL;
+    frz_data_reader *reader = NULL;
+    frz_batch batch;
+    frz_code rc = frz_data_file_open(env, path, NULL, &file, err);
+    if (rc == FRZ_OK) {
+        rc = frz_data_reader_open(file, request, &reader, err);
+    }
+    while (rc == FRZ_OK) {
+        rc = frz_data_reader_next(reader, &batch, err);
+        if (rc == FRZ_OK) {
+            take(ctx, reader, &batch);
+            frz_array_release(&batch.array);
+        }
+    }
+    frz_data_reader_close(reader);
+    frz_data_file_close(file);
+    return rc;
+}
 
 /* FNV-1a over values, not over memory, so that offsets and padding do not count. */
 static inline void add_bytes(uint64_t *hash, const void *bytes, size_t len)

@@ -17,17 +17,19 @@ typedef struct outcome {
     seen_batch batches[MOST_BATCHES];
     size_t count;
     int64_t rows;
+    const frz_type *type;
     frz_code rc; /* FRZ_END, or a failure */
     char text[1024];
 } outcome;
 
-static void take_batch(outcome *o, const frz_type *type, frz_batch *batch)
+static void take_batch(void *ctx, const frz_data_reader *reader, const frz_batch *batch)
 {
+    outcome *o = ctx;
+    (void)reader;
     seen_batch seen = {batch->first_row, batch->array.length, 0};
     for (int64_t i = 0; i < seen.length; i++) {
-        add_row(&seen.hash, type, &batch->array, i);
+        add_row(&seen.hash, o->type, &batch->array, i);
     }
-    frz_array_release(&batch->array);
     if (o->count < MOST_BATCHES) {
         o->batches[o->count++] = seen;
     }
@@ -46,9 +48,6 @@ static void read_with(const frz_env *env, const char *path, const frz_type *type
                       outcome *out)
 {
     frz_error err = {0};
-    frz_data_file *file = NULL;
-    frz_data_reader *reader = NULL;
-    frz_batch batch;
     frz_type projection = *type;
     projection.fields = type->fields + r->first;
     projection.field_count = r->count;
@@ -57,21 +56,12 @@ static void read_with(const frz_env *env, const char *path, const frz_type *type
                                 .range_count = r->range_count,
                                 .max_rows = r->max_rows,
                                 .max_bytes = r->max_bytes};
-    *out = (outcome){.rc = frz_data_file_open(env, path, NULL, &file, &err)};
-    if (out->rc == FRZ_OK) {
-        out->rc = frz_data_reader_open(file, &request, &reader, &err);
-    }
-    while (out->rc == FRZ_OK) {
-        out->rc = frz_data_reader_next(reader, &batch, &err);
-        if (out->rc == FRZ_OK) {
-            take_batch(out, &projection, &batch);
-        }
-    }
+    *out = (outcome){.type = &projection};
+    out->rc = read_batches(env, path, &request, take_batch, out, &err);
+    out->type = NULL; /* it does not outlive the reading */
     if (out->rc != FRZ_END) {
         frz_error_format(&err, out->text, sizeof out->text);
     }
-    frz_data_reader_close(reader);
-    frz_data_file_close(file);
 }
 
 static void assert_same(const outcome *a, const outcome *b, int way)
